@@ -132,6 +132,13 @@ e2e: lib server ## the flows of the old client with our server, and of our parts
 soak-test: lib server $(LOAD) ## make soak in less than a minute, without the tests that measure time
 	$(SOAK) --short
 
+store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every engine, and whole logins with PostgreSQL
+	$(SWIFT) test -c release --skip-build --filter MPinStoreTests
+	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9
+
+cluster-test: lib server ## three servers with one PostgreSQL database: any of them may be asked, each may be killed
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py $(CLUSTER_FLAGS)
+
 pages-test: lib server $(LOAD) ## 5,000 login pages wait at a separate RPA, and logins take no longer
 	$(SOAK) --only "waiting pages" --seconds 10
 
@@ -157,8 +164,8 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test
-.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test $(SAMPLES:%=sample-%)
+TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test
+.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 

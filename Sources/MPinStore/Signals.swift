@@ -17,7 +17,8 @@ package protocol Signals: Sendable {
     func rings(_ signal: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void)
 }
 
-/// The signals of one process. A waiting request needs no thread, task or polling, so thousands may wait.
+/// The signals of one process. A waiting request needs no thread and no task, so thousands may wait. It looks for changes
+/// again and again only if other processes share its stores.
 package final class LocalSignals: Signals {
     private struct State {
         var last: UInt64 = 0
@@ -25,8 +26,10 @@ package final class LocalSignals: Signals {
     }
 
     private let state = Mutex(State())
+    /// After this time a waiting request is woken without a ring, because the ring may have come from another process.
+    private let pause: Duration?
 
-    package init() {}
+    package init(looksAgainAfter pause: Duration? = nil) { self.pause = pause }
 
     package func ring(_ signal: String) {
         let waiting = state.withLock { $0.waiting[signal] ?? [:] }
@@ -37,12 +40,17 @@ package final class LocalSignals: Signals {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = add(signal, continuation)
         continuation.yield()
-        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .seconds(Int64(max(seconds, 0)))) {
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let alarm = loop.scheduleTask(in: .seconds(Int64(max(seconds, 0)))) {
             continuation.yield()
             continuation.finish()
         }
+        let looks = pause.map(TimeAmount.init).map { pause in
+            loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in continuation.yield() }
+        }
         continuation.onTermination = { [weak self] _ in
             alarm.cancel()
+            looks?.cancel()
             self?.remove(signal, number)
         }
         return (stream, { continuation.finish() })

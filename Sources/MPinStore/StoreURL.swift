@@ -1,7 +1,8 @@
-/// Where a server keeps state, as the operator writes it: `sqlite:PATH` or a path alone, or `memory:`.
+/// Where a server keeps state, as the operator writes it: `sqlite:PATH` or a path alone, `memory:`, or a ``PostgresURL``.
 package enum StoreURL: Sendable, Equatable {
     case sqlite(path: String)
     case memory
+    case postgres(PostgresURL)
 
     /// Reads a URL or a path. Throws ``StoreError/unusable(_:)`` for another scheme.
     package init(_ text: String) throws {
@@ -13,23 +14,29 @@ package enum StoreURL: Sendable, Equatable {
         switch text[..<colon] {
         case "sqlite" where !rest.isEmpty: self = .sqlite(path: rest)
         case "memory" where rest.isEmpty: self = .memory
-        case "postgres", "postgresql", "redis", "rediss":
-            throw StoreError.unusable("\(text[..<colon]): this version keeps state in sqlite:PATH and memory: only")
-        default: throw StoreError.unusable("\(text): not sqlite:PATH, memory: or a path")
+        case "postgres", "postgresql": self = .postgres(try PostgresURL(afterScheme: rest[...]))
+        case "redis", "rediss":
+            throw StoreError.unusable(
+                "\(text[..<colon]): this version keeps state in sqlite:PATH, memory: and postgres: only")
+        default: throw StoreError.unusable("\(text): not sqlite:PATH, memory:, postgres://HOST/DATABASE or a path")
         }
     }
 
-    /// The path of the SQLite file. Throws ``StoreError/unusable(_:)`` for `memory:`.
+    /// The path of the SQLite file. Throws ``StoreError/unusable(_:)`` for another engine.
     package func file() throws -> String {
-        guard case .sqlite(let path) = self else { throw StoreError.unusable("memory: has no file") }
-        return path
+        switch self {
+        case .sqlite(let path): return path
+        case .memory: throw StoreError.unusable("memory: has no file")
+        case .postgres: throw StoreError.unusable("postgres: has no file")
+        }
     }
 
     /// Opens a store for lasting state. `schema` and `erases` apply to a SQLite file (see ``SQLiteStore``).
-    package func lasting(_ schema: Schema = .items, erases: Bool = false) throws -> any Store {
+    package func lasting(_ schema: Schema = .items, erases: Bool = false) async throws -> any Store {
         switch self {
         case .sqlite(let path): try SQLiteStore(path: path, schema: schema, erases: erases)
         case .memory: MemoryStore()
+        case .postgres(let url): try await PostgresStore(url, .lasting)
         }
     }
 
@@ -43,22 +50,25 @@ package enum StoreURL: Sendable, Equatable {
 
     /// Throws ``StoreError/unusable(_:)`` if this place cannot keep state of that kind.
     package func require(_ kind: Kind) throws {
-        guard self != .memory else { return }
-        throw switch kind {
-        case .shortLived: StoreError.unusable("short-lived state goes to memory: only, not to a file")
-        case .signals: StoreError.unusable("a file rings no signals: give memory:")
-        case .counters: StoreError.unusable("a file counts no requests: give memory:")
+        switch (self, kind) {
+        case (.memory, _), (.postgres, .shortLived), (.postgres, .signals): return
+        case (_, .shortLived):
+            throw StoreError.unusable("short-lived state goes to memory: or postgres:, not to a file")
+        case (_, .signals): throw StoreError.unusable("a file rings no signals: give memory: or postgres:")
+        case (.sqlite, .counters): throw StoreError.unusable("a file counts no requests: give memory:")
+        case (.postgres, .counters): throw StoreError.unusable("postgres: counts no requests: give memory:")
         }
     }
 
-    package func shortLived() throws -> any Store {
+    package func shortLived() async throws -> any Store {
         try require(.shortLived)
-        return MemoryStore()
+        guard case .postgres(let url) = self else { return MemoryStore() }
+        return try await PostgresStore(url, .shortLived)
     }
 
     package func signals() throws -> any Signals {
         try require(.signals)
-        return LocalSignals()
+        return LocalSignals(looksAgainAfter: self == .memory ? nil : .seconds(1))
     }
 
     package func counters() throws -> any Counters {

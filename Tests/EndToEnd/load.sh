@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a real mpind, and runs mpin-load, a separate process that registers and logs in many users at it. The arguments
-# of this script are passed on to mpin-load.
+# of this script are passed on to mpin-load. With STORE=postgres, mpind keeps its state in a PostgreSQL server.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -11,8 +11,14 @@ cat >"$work/clients.yaml" <<CLIENTS
   redirect-uri: [http://127.0.0.1/callback]
   first-party: true
 CLIENTS
+store=()
+if [ "${STORE:-sqlite}" = postgres ]; then
+    exec {database}< <(tail -f /dev/null --pid $$ | "$root/Tests/StoreEngines/postgres.sh" 2>"$work/postgres.log")
+    read -r url <&"$database"
+    store=(--database "$url" --short-lived-store "$url" --signals "$url")
+fi
 # Most of the memory is the program itself and its libraries.
-log_level=error start_server --force-activate --clients "$work/clients.yaml"
+log_level=error start_server --force-activate --clients "$work/clients.yaml" "${store[@]}"
 "$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" --client load --max-times 4 \
     --max-units 110000 --max-megabytes 80 "$@"
 stop_server

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,15 @@ class Server:
     """A real mpind on its own ports. It can be started and ended repeatedly with the same state."""
 
     def __init__(
-        self, folder: Path, state: str | None = None, log_level: str = "error", mails: Path | None = None
+        self,
+        folder: Path,
+        state: str | None = None,
+        log_level: str = "error",
+        mails: Path | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         """state: the state folder of another server, to share its databases; None: a new folder. mails: the folder for
-        mails; None: it sends none, and registrations need no confirmation."""
+        mails; None: it sends none, and registrations need no confirmation. options: more options."""
         folder.mkdir(exist_ok=True)
         self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
@@ -45,7 +50,7 @@ class Server:
         self._command = [
             str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state,
             *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
-            "--rate-limits", "off", "--log-level", log_level, *ports,
+            "--rate-limits", "off", "--log-level", log_level, *ports, *options,
         ]  # fmt: skip
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -28,14 +28,14 @@ class Phone:
     def __init__(self, backend: str, user: str) -> None:
         self.user = user
         self._backend = backend
-        self.settings = self._ask("GET", "/rps/clientSettings")
+        self.settings = self.ask("GET", "/rps/clientSettings")
         self.id = b""
         self._reg_ott = ""
         self.token = b""
 
     def start_registration(self) -> bool:
         """Starts a registration. Returns whether the user is already confirmed."""
-        answer = self._ask("PUT", self.settings["registerURL"], {"mobile": 1, "userId": self.user})
+        answer = self.ask("PUT", self.settings["registerURL"], {"mobile": 1, "userId": self.user})
         self.id = bytes.fromhex(answer["mpinId"])
         self._reg_ott = answer["regOTT"]
         return bool(answer["active"])
@@ -43,8 +43,8 @@ class Phone:
     def finish_registration(self, pin: str) -> None:
         """After the confirmation: fetches both shares and computes the token."""
         path = f"{self.settings['signatureURL']}/{self.id.hex()}?regOTT={self._reg_ott}"
-        first = self._ask("GET", path)
-        second = self._ask("GET", f"{self.settings['certivoxURL']}clientSecret?{first['params']}")
+        first = self.ask("GET", path)
+        second = self.ask("GET", f"{self.settings['certivoxURL']}clientSecret?{first['params']}")
         shares = bytes.fromhex(first["clientSecretShare"]), bytes.fromhex(second["clientSecret"])
         self.token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
 
@@ -55,7 +55,7 @@ class Phone:
         x = crypto.random_generate()
         sec, u, ut = crypto.client_1(date, self.id, x, *_scalar(pin), self.token, permit)
         body = {"pass": 1, "mpin_id": self.id.hex(), "U": u.hex(), "UT": (ut or b"").hex()}
-        y = self._ask("POST", self.settings["mpinAuthServerURL"] + "/pass1", body)["y"]
+        y = self.ask("POST", self.settings["mpinAuthServerURL"] + "/pass1", body)["y"]
         return x, bytes.fromhex(y), sec
 
     def pass2_body(self, begun: tuple[bytes, bytes, bytes], code: str = "0") -> dict[str, Any]:
@@ -67,11 +67,11 @@ class Phone:
 
     def pass2(self, body: dict[str, Any]) -> dict[str, Any]:
         """Sends pass 2 and returns the answer with the one-time token."""
-        return self._ask("POST", self.settings["mpinAuthServerURL"] + "/pass2", body)
+        return self.ask("POST", self.settings["mpinAuthServerURL"] + "/pass2", body)
 
     def authenticate(self, response: dict[str, Any]) -> dict[str, Any]:
         """Redeems the token of pass 2, for a login on this device."""
-        return self._ask("POST", self.settings["authenticateURL"], {"mpinResponse": response})
+        return self.ask("POST", self.settings["authenticateURL"], {"mpinResponse": response})
 
     def login(self, pin: str) -> dict[str, Any]:
         """Logs in on this device."""
@@ -80,36 +80,40 @@ class Phone:
     def login_browser(self, pin: str, code: str) -> dict[str, Any]:
         """Logs a browser in. Returns the answer, which says how to end the browser's session."""
         response = self.pass2(self.pass2_body(self.pass1(pin), code))
-        return self._ask("POST", self.settings["mobileAuthenticateURL"], {"mpinResponse": response})
+        return self.ask("POST", self.settings["mobileAuthenticateURL"], {"mpinResponse": response})
 
     def report(self, status: str, code: str) -> None:
         """Tells the browser's page that the code was read, or which user is about to enter a PIN."""
         body = {"status": status, "wid": code, "userId": self.user}
-        self._ask("POST", self.settings["codeStatusURL"], body)
+        self.ask("POST", self.settings["codeStatusURL"], body)
 
     def logout(self, offer: dict[str, Any]) -> None:
         """Ends a browser's session with the result of login_browser()."""
-        self._ask("POST", offer["logoutURL"], offer["logoutData"])
+        self.ask("POST", offer["logoutURL"], offer["logoutData"])
 
     def time_permit(self) -> tuple[int, bytes | None]:
         """Returns today's date and permit; 0 and None if the server uses no permits."""
         if not self.settings.get("usePermits", True):
             return 0, None
-        first = self._ask("GET", f"{self.settings['timePermitsURL']}/{self.id.hex()}")
+        first = self.ask("GET", f"{self.settings['timePermitsURL']}/{self.id.hex()}")
         query = (
             f"hash_mpin_id={first['storageId']}&app_id={self.settings['appID']}&mobile=1&signature={first['signature']}"
         )
-        second = self._ask("GET", f"{self.settings['certivoxURL']}timePermit?{query}")
+        second = self.ask("GET", f"{self.settings['certivoxURL']}timePermit?{query}")
         shares = bytes.fromhex(first["timePermit"]), bytes.fromhex(second["timePermit"])
         return first["date"], crypto.recombine_g1(*shares)
 
-    def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    def ask(
+        self, method: str, url: str, body: dict[str, Any] | None = None, headers: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Sends a request and returns its answer. url: an absolute URL, or a path of the backend."""
         parts = urlsplit(self._backend + url if url.startswith("/") else url)
         target = parts.path + ("?" + parts.query if parts.query else "")
         content = None if body is None else json.dumps(body)
         # Uses a new connection for each request, like Milagro's client.
         with closing(http.client.HTTPConnection(parts.netloc, timeout=60)) as connection:
-            connection.request(method, target, content, {"Content-Type": "application/json"} if body else {})
+            kind = {"Content-Type": "application/json"} if body else {}
+            connection.request(method, target, content, {**kind, **(headers or {})})
             answer = connection.getresponse()
             text = answer.read()
         if answer.status != 200:

@@ -86,7 +86,7 @@ final class MasterShareTests: XCTestCase {
     /// Tests a rotation with every store engine, including those that run each change twice or lose its answer.
     func testARotationKeepsTheOldShareUntilItsEnd() async throws {
         let engines: [any Store] = [
-            try StoreURL.sqlite(path: path).lasting(MasterShareSchema.shares, erases: true),
+            try await StoreURL.sqlite(path: path).lasting(MasterShareSchema.shares, erases: true),
             RepeatingStore(MemoryStore()), ForgetfulStore(MemoryStore()),
         ]
         let key = try SecretBytes.random(count: 32)

@@ -400,8 +400,8 @@ final class OptionsTests: XCTestCase {
         func check(_ database: String) throws {
             try SettingsReader(.rps).read(arguments: keys + ["--database", database], environment: [:]).check()
         }
-        for database in ["x.sqlite", "sqlite:x.sqlite", "memory:"] { try check(database) }
-        for database in ["postgres://db/mpin", "redis://cache", "file:x"] {
+        for database in ["x.sqlite", "sqlite:x.sqlite", "memory:", "postgres://db/mpin"] { try check(database) }
+        for database in ["redis://cache", "file:x"] {
             XCTAssertThrowsError(try check(database), database) {
                 XCTAssertTrue("\($0)".contains("sqlite:PATH"), "\($0)")
             }
@@ -412,7 +412,7 @@ final class OptionsTests: XCTestCase {
     /// must say which stores are available.
     func testShortLivedStateSignalsAndCountersAreWhereURLsSay() throws {
         let parts: [(String, [ServerPart], String)] = [
-            ("short-lived-store", [.serve, .rps, .rpa], "goes to memory: only"),
+            ("short-lived-store", [.serve, .rps, .rpa], "goes to memory: or postgres:"),
             ("signals", [.serve, .rps], "give memory:"), ("counters", ServerPart.allCases, "give memory:"),
         ]
         for (name, parts, advice) in parts {
@@ -422,8 +422,8 @@ final class OptionsTests: XCTestCase {
                 XCTAssertEqual(part.help.contains("--\(name) URL"), has, "\(name) \(part)")
             }
             for (url, problem) in [
-                ("sqlite:x", advice), ("x.sqlite", advice), ("redis://cache", "sqlite:PATH and memory: only"),
-                ("file:x", "sqlite:PATH"), ("memory:x", "sqlite:PATH"),
+                ("sqlite:x", advice), ("x.sqlite", advice), ("redis://cache", "sqlite:PATH, memory: and postgres: only"),
+                ("file:x", "sqlite:PATH"), ("memory:x", "sqlite:PATH"), ("postgres://u:p@db/mpin", "passfile"),
             ] {
                 let file = try file("\(name): \"\(url)\"\n")
                 let variable = "MPIND_" + name.uppercased().replacing("-", with: "_")

@@ -3,7 +3,8 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Tests the contract of ``Store`` with every engine: memory, a real file, and both with every closure run twice.
+/// Tests the contract of ``Store`` with every engine: memory, a real file, a real PostgreSQL server, and all of them with
+/// every closure run twice.
 final class ConformanceTests: XCTestCase {
     private let now = Moment(microseconds: 1_700_000_000_000_000)
     private let k = ItemKey("a", "k")
@@ -13,20 +14,25 @@ final class ConformanceTests: XCTestCase {
 
     override func tearDown() { removeFile() }
 
+    private static func database() throws -> StoreURL { try StoreURL(PostgresServer.shared.get().newDatabase()) }
+
     private func removeFile() {
         for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     private func each(_ law: (any Store) async throws -> Void) async throws {
-        let engines: [(String, () throws -> any Store)] = [
+        let engines: [(String, () async throws -> any Store)] = [
             ("memory", { MemoryStore() }), ("file", { try SQLiteStore(path: self.path) }),
-            ("memory, twice", { RepeatingStore(MemoryStore()) }),
-            ("file, twice", { RepeatingStore(try SQLiteStore(path: self.path)) }),
+            ("PostgreSQL", { try await Self.database().lasting() }),
+            ("PostgreSQL, short-lived", { try await Self.database().shortLived() }),
         ]
         for (name, open) in engines {
-            removeFile()
-            print("on \(name)")
-            try await law(open())
+            for isTwice in [false, true] {
+                removeFile()
+                print("on \(name)\(isTwice ? ", twice" : "")")
+                let store = try await open()
+                try await law(isTwice ? RepeatingStore(store) : store)
+            }
         }
     }
 

@@ -79,17 +79,36 @@ final class SignalsAndCountersTests: XCTestCase {
         ] {
             XCTAssertEqual(try? StoreURL(text), path.map { .sqlite(path: $0) }, text)
         }
-        for scheme in ["postgres", "postgresql", "redis", "rediss"] {
+        for scheme in ["redis", "rediss"] {
             XCTAssertThrowsError(try StoreURL(scheme + "://db/mpin")) {
-                XCTAssertTrue("\($0)".contains("sqlite:PATH and memory: only"), "\($0)")
+                XCTAssertTrue("\($0)".contains("sqlite:PATH, memory: and postgres: only"), "\($0)")
             }
         }
         let file = StoreURL.sqlite(path: "/nowhere/x")
-        XCTAssertThrowsError(try file.shortLived())
-        XCTAssertThrowsError(try file.signals())
-        XCTAssertThrowsError(try file.counters())
-        XCTAssertThrowsError(try file.lasting(), "no such folder")
-        XCTAssertNoThrow(try StoreURL.memory.lasting())
+        for kind in [StoreURL.Kind.shortLived, .signals, .counters] {
+            XCTAssertThrowsError(try file.require(kind))
+            XCTAssertNoThrow(try StoreURL.memory.require(kind))
+        }
+    }
+
+    func testAStoreIsOpenedByItsURL() async throws {
+        _ = try await StoreURL.memory.lasting()
+        do {
+            _ = try await StoreURL.sqlite(path: "/nowhere/x").lasting()
+            XCTFail("no such folder")
+        } catch {}
+    }
+
+    /// A ring in another process is not heard, so who waits looks again.
+    func testWhereOthersShareTheStoreAWaitingRequestLooksAgain() async {
+        let signals = LocalSignals(looksAgainAfter: .milliseconds(10))
+        let (stream, stop) = signals.rings("a", seconds: 100)
+        var looks = 0
+        for await _ in stream {
+            looks += 1
+            if looks == 3 { stop() }
+        }
+        XCTAssertGreaterThanOrEqual(looks, 3)
     }
 
     private actor Looks {

@@ -118,9 +118,10 @@ package struct Daemon: Service {
                     return
                 }
             }
-            let application = try daemon.parts.rpa.map { config in
-                let store = try daemon.opened(config.shortLived) { try $0.shortLived() }
-                return RelyingPartyApplication(
+            var application: RelyingPartyApplication?
+            if let config = daemon.parts.rpa {
+                let store = try await daemon.opened(config.shortLived) { try await $0.shortLived() }
+                application = RelyingPartyApplication(
                     config, store: store, local: server?.milagro, openID: server?.openID)
             }
             let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
@@ -207,8 +208,8 @@ extension Daemon {
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
-        let durable = try lastingStore(config)
-        let shortLived = try opened(config.shortLived) { try $0.shortLived() }
+        let durable = try await lastingStore(config)
+        let shortLived = try await opened(config.shortLived) { try await $0.shortLived() }
         watch(durable, config)
         if let memory = shortLived as? MemoryStore { metrics.gauge(.shortLivedItems) { Double(memory.count) } }
         let appID = try await durable.setting("app_id") { Hex.encode(try randomBytes(16)) }
@@ -226,7 +227,7 @@ extension Daemon {
         let service = try await AuthenticationService(
             rules: config.rules, activationKey: config.activationKey, durable: durable,
             shortLived: config.layer(shortLived),
-            signals: try opened(config.signals) { try $0.signals() }, keyRing: keyRing, permitWatch: watch,
+            signals: try await opened(config.signals) { try $0.signals() }, keyRing: keyRing, permitWatch: watch,
             authorities: authorities, permission: config.permission,
             observer: audit.note)
         let openID = try await openID(config, service, durable: durable, shortLived: shortLived)
@@ -261,13 +262,14 @@ extension Daemon {
         } catch let error as ClientsFileError { throw StartError("--clients: \(error)") }
     }
 
-    private func lastingStore(_ config: RelyingPartyServiceConfig) throws -> any Store {
-        MeteredStore(config.layer(try opened(config.database) { try $0.lasting() }), metrics: metrics)
+    private func lastingStore(_ config: RelyingPartyServiceConfig) async throws -> any Store {
+        MeteredStore(
+            config.layer(try await opened(config.database) { try await $0.lasting() }), metrics: metrics)
     }
 
     /// Opens the store, signals or counters that the URL names. Throws `StartError`.
-    fileprivate func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
-        do { return try open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
+    fileprivate func opened<Engine>(_ url: String, _ open: (StoreURL) async throws -> Engine) async throws -> Engine {
+        do { return try await open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
     }
 
     /// Checks the D-TAs' time permits for the first time, and adds their state to the health checks.

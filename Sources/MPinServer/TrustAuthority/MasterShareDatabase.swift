@@ -30,7 +30,9 @@ package struct MasterShareDatabase: Sendable {
     /// Opens the store at `url`, or creates it with a first share.
     package init(url: StoreURL, seal: Seal, now: Moment) async throws {
         let store: any Store
-        do { store = try url.lasting(MasterShareSchema.shares, erases: true) } catch StoreError.unusable(let reason) {
+        do {
+            store = try await url.lasting(MasterShareSchema.shares, erases: true)
+        } catch StoreError.unusable(let reason) {
             throw StartError(reason)
         }
         try await self.init(in: store, seal: seal, now: now)

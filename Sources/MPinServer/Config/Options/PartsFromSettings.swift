@@ -40,6 +40,7 @@ extension Settings {
         apply(to: &all.limits)
         var parts = try all.parts()
         if var service = parts.rps {
+            if self[ServerOptions.database] != nil { service.database = try database() }
             try apply(to: &service)
             parts.rps = service
             parts.rpa?.prefix = service.prefix

@@ -115,7 +115,8 @@ package enum ServerOptions {
         "trust", "Serve clients of MIRACL Trust, too; their projects are those of `mpind project`.")
 
     static let allInOne = [
-        isAllInOne.row, stateDir.row, host.row, publicPort.row, privatePort.row, dta1Port.row, dta2Port.row,
+        isAllInOne.row, stateDir.row, database.row, host.row, publicPort.row, privatePort.row, dta1Port.row,
+        dta2Port.row,
         publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row, trust.row,
     ]
 
@@ -125,7 +126,7 @@ package enum ServerOptions {
         "Where clients come. (default: 127.0.0.1 and port 8001 for a D-TA, 8010 for the RPS, 8005 for the RPA)")
     package static let database = ServerOption<String?>.text(
         "database", .text("FILE"),
-        "SQLite file, or sqlite:FILE; created where it does not exist. For an RPS also memory:, which is gone when it ends."
+        "SQLite file, or sqlite:FILE; created where it does not exist. For an RPS also memory:, which is gone when it ends, or postgres://HOST/DATABASE. (default with --all-in-one: rps.sqlite in the state folder)"
     )
     package static let keyFile = ServerOption<String?>.text(
         "key-file", .text("FILE"), "Key file of this part alone: seals, activates or signs links.")

@@ -1,15 +1,16 @@
 import MPinStore
 
-/// The options that say where short-lived items, signals and counters are kept. Today each of them accepts only
-/// `memory:`, whose contents are lost when the process ends.
+/// The options that say where short-lived items, signals and counters are kept. What is in `memory:` is lost when the
+/// process ends.
 extension ServerOptions {
     static let shortLivedStore = ServerOption<String>.text(
         "short-lived-store", "memory:", .store(.shortLived),
-        "Store of what is good for minutes: challenges, one-time tokens, waiting browsers, website sessions. Only memory: can keep it in this version."
+        "Store of what is good for minutes: challenges, one-time tokens, waiting browsers, website sessions. memory:, or postgres://HOST/DATABASE for several nodes."
     )
     static let signals = ServerOption<String>.text(
         "signals", "memory:", .store(.signals),
-        "What wakes the login pages and phones that wait. Only memory: can in this version.")
+        "What wakes the login pages and phones that wait. memory:, or postgres: for several nodes; these look each second."
+    )
     static let counters = ServerOption<String>.text(
         "counters", "memory:", .store(.counters),
         "Counts requests against the rate limits. Only memory: can in this version.")

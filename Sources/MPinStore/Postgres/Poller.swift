@@ -1,0 +1,62 @@
+import CPostgres
+import Foundation
+import Glibc
+import Synchronization
+
+/// One thread that waits for the sockets of all connections, by epoll.
+final class Poller: Sendable {
+    static let shared = Poller()
+
+    private struct Entry {
+        weak var link: PostgresLink?
+    }
+
+    private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    private let links = Mutex<[Int32: Entry]>([:])
+
+    /// Milliseconds after which the thread looks for exchanges whose deadline is over.
+    private static let tick: Int32 = 250
+
+    private init() {
+        let thread = Thread { [self] in while true { look() } }
+        thread.name = "postgres"
+        thread.start()
+    }
+
+    func add(_ link: PostgresLink, _ descriptor: Int32) throws {
+        links.withLock { $0[descriptor] = Entry(link: link) }
+        guard control(EPOLL_CTL_ADD, descriptor, 0) else {
+            throw StoreError.unavailable("epoll: " + String(cString: strerror(errno)))
+        }
+    }
+
+    /// Forgets a socket. Call this before it is closed.
+    func remove(_ descriptor: Int32) {
+        _ = control(EPOLL_CTL_DEL, descriptor, 0)
+        links.withLock { $0[descriptor] = nil }
+    }
+
+    /// Waits once until the socket can be read, or until it can be written if `forWriting`.
+    func arm(_ descriptor: Int32, forWriting: Bool) {
+        _ = control(EPOLL_CTL_MOD, descriptor, EPOLLIN.rawValue | (forWriting ? EPOLLOUT.rawValue : 0))
+    }
+
+    private func control(_ operation: Int32, _ descriptor: Int32, _ events: UInt32) -> Bool {
+        var event = epoll_event(events: events | EPOLLONESHOT.rawValue, data: epoll_data_t(fd: descriptor))
+        return epoll_ctl(epoll, operation, descriptor, &event) == 0
+    }
+
+    private func look() {
+        var events = [epoll_event](repeating: epoll_event(), count: 64)
+        let count = epoll_wait(epoll, &events, Int32(events.count), Self.tick)
+        for event in events.prefix(max(0, Int(count))) { link(event.data.fd)?.advance() }
+        if count <= 0 { expire() }
+    }
+
+    private func link(_ descriptor: Int32) -> PostgresLink? { links.withLock { $0[descriptor]?.link } }
+
+    private func expire() {
+        let links = links.withLock { $0.values.compactMap(\.link) }
+        for link in links { link.expire(at: .now) }
+    }
+}

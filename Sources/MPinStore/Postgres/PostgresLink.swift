@@ -1,0 +1,73 @@
+import Synchronization
+
+/// A connection whose user waits without a thread. One caller uses it at a time.
+final class PostgresLink: Sendable {
+    private typealias Continuation = CheckedContinuation<[PostgresResult], any Error>
+
+    private struct State {
+        let connection: PostgresConnection
+        var waiting: Continuation?
+        var deadline = ContinuousClock.now
+        var isLost = false
+    }
+
+    private let state: Mutex<State>
+    private let descriptor: Int32
+
+    /// Opens a connection, which takes a while, so not on a thread of Swift's tasks.
+    init(_ url: PostgresURL) throws {
+        let connection = try PostgresConnection(url)
+        descriptor = connection.descriptor
+        state = Mutex(State(connection: connection))
+        try Poller.shared.add(self, descriptor)
+    }
+
+    deinit { Poller.shared.remove(descriptor) }
+
+    /// Whether the connection has ended.
+    var isLost: Bool { state.withLock { $0.isLost } }
+
+    /// Sends commands together and returns the result of each. Throws ``PostgresFailure``: if the server refuses a
+    /// statement, it does not carry out those after it; after the deadline the connection is lost.
+    func exchange(
+        _ commands: [PostgresCommand], by deadline: ContinuousClock.Instant
+    ) async throws -> [PostgresResult] {
+        try await withCheckedThrowingContinuation { continuation in
+            state.withLock {
+                $0.waiting = continuation
+                $0.deadline = deadline
+            }
+            proceed { connection throws(PostgresFailure) in try connection.send(commands) }
+        }
+    }
+
+    /// Reads what has arrived. The poller calls it.
+    func advance() { proceed { _ in } }
+
+    /// Gives up if the deadline is over. The poller calls it from time to time.
+    func expire(at now: ContinuousClock.Instant) {
+        guard state.withLock({ $0.waiting != nil && $0.deadline < now }) else { return }
+        proceed { _ throws(PostgresFailure) in throw .lost("PostgreSQL: no answer in time") }
+    }
+
+    /// Does `step`, and then as much of the exchange as is possible now. The poller waits for the rest.
+    private func proceed(_ step: (PostgresConnection) throws(PostgresFailure) -> Void) {
+        let (waiting, result) = state.withLock { state -> (Continuation?, Result<[PostgresResult], any Error>) in
+            do {
+                guard state.waiting != nil else { return (nil, .success([])) }
+                try step(state.connection)
+                guard let results = try state.connection.advance() else {
+                    Poller.shared.arm(descriptor, forWriting: state.connection.needsToWrite)
+                    return (nil, .success([]))
+                }
+                defer { state.waiting = nil }
+                return (state.waiting, .success(results))
+            } catch {
+                if case .lost = error as? PostgresFailure { state.isLost = true }
+                defer { state.waiting = nil }
+                return (state.waiting, .failure(error))
+            }
+        }
+        waiting?.resume(with: result)
+    }
+}

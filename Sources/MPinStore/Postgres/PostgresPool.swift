@@ -1,0 +1,163 @@
+import Dispatch
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The connections of one store: opened when they are needed, used by one caller at a time. A caller that waits too
+/// long for one, or finds too many others waiting, gets an error instead.
+final class PostgresPool: Sendable {
+    private typealias Waiter = CheckedContinuation<PostgresLink?, any Error>
+
+    private struct State {
+        var idle: [PostgresLink] = []
+        /// The connections that are open, in use or being opened.
+        var count = 0
+        var waiting: [(number: UInt64, waiter: Waiter)] = []
+        var lastNumber: UInt64 = 0
+        /// Tries to open a connection that have failed since one succeeded.
+        var failures = 0
+        /// Until this moment no connection is opened, because the last tries failed.
+        var pauseEnd = ContinuousClock.now
+        var lastFailure = ""
+    }
+
+    private let url: PostgresURL
+    private let state = Mutex(State())
+    private let opening = DispatchQueue(label: "postgres open", attributes: .concurrent)
+
+    /// The largest number of callers that wait for a connection.
+    private static let mostWaiting = 2000
+
+    init(_ url: PostgresURL) { self.url = url }
+
+    /// Calls `body` with a connection that nobody else uses meanwhile. After an error that leaves a transaction open,
+    /// rolls it back.
+    func withLink<Result: Sendable>(
+        by deadline: ContinuousClock.Instant, _ body: (PostgresLink) async throws -> Result
+    ) async throws -> Result {
+        let link = try await take(by: deadline)
+        do {
+            let result = try await body(link)
+            give(link)
+            return result
+        } catch {
+            if !link.isLost { _ = try? await link.exchange([PostgresCommand("ROLLBACK")], by: deadline) }
+            give(link)
+            throw error
+        }
+    }
+
+    /// Closes the connections that are not in use, because their server no longer takes writes.
+    func closeIdle() {
+        let closed = state.withLock { state in
+            defer { state.idle = [] }
+            state.count -= state.idle.count
+            return state.idle
+        }
+        withExtendedLifetime(closed) {}
+    }
+
+    private enum Step {
+        case use(PostgresLink)
+        case open
+        case wait
+        case fail(String)
+    }
+
+    private func take(by deadline: ContinuousClock.Instant) async throws -> PostgresLink {
+        while true {
+            switch nextStep() {
+            case .use(let link): return link
+            case .open: return try await open()
+            case .wait: if let link = try await wait(until: deadline) { return link }
+            case .fail(let reason): throw StoreError.unavailable(reason)
+            }
+        }
+    }
+
+    private func nextStep() -> Step {
+        state.withLock { state in
+            while let link = state.idle.popLast() {
+                guard link.isLost else { return .use(link) }
+                state.count -= 1
+            }
+            if state.count < url.poolSize {
+                guard state.pauseEnd <= .now else { return .fail(state.lastFailure) }
+                state.count += 1
+                return .open
+            }
+            return state.waiting.count < Self.mostWaiting ? .wait : .fail("PostgreSQL: too many wait for a connection")
+        }
+    }
+
+    private func open() async throws -> PostgresLink {
+        let result = await withCheckedContinuation { continuation in
+            opening.async { [url] in continuation.resume(returning: Result { try PostgresLink(url) }) }
+        }
+        do {
+            let link = try result.get()
+            state.withLock { $0.failures = 0 }
+            return link
+        } catch {
+            failed(error)
+            throw error
+        }
+    }
+
+    /// Notes that no connection could be opened, and lets all that wait look again. The next try is allowed after 50 ms,
+    /// and after each further failure twice as late, up to a second. A random part of the pause keeps many nodes from
+    /// trying together.
+    private func failed(_ error: any Error) {
+        let waiting = state.withLock { state in
+            let pause = min(1000, 50 << min(state.failures, 5))
+            state.failures += 1
+            state.pauseEnd = .now + .milliseconds(Int.random(in: pause / 2...pause))
+            if case .unreachable(let reason) = error as? PostgresFailure { state.lastFailure = reason }
+            state.count -= 1
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for (_, waiter) in waiting { waiter.resume(returning: nil) }
+    }
+
+    /// Waits for a connection that another caller gives back. Nil if there may be room to open one.
+    private func wait(until deadline: ContinuousClock.Instant) async throws -> PostgresLink? {
+        let number = state.withLock { state in
+            state.lastNumber &+= 1
+            return state.lastNumber
+        }
+        let seconds = TimeAmount.milliseconds(Int64((deadline - .now) / .milliseconds(1)))
+        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: seconds) { [self] in
+            remove(number)?.resume(throwing: StoreError.unavailable("PostgreSQL: all connections are in use"))
+        }
+        defer { alarm.cancel() }
+        return try await withCheckedThrowingContinuation { waiter in
+            let found = state.withLock { state -> PostgresLink?? in
+                // A connection may have become free since the caller looked.
+                if let link = state.idle.popLast() { return link }
+                if state.count < url.poolSize { return .some(nil) }
+                state.waiting.append((number, waiter))
+                return nil
+            }
+            if let found { waiter.resume(returning: found) }
+        }
+    }
+
+    private func remove(_ number: UInt64) -> Waiter? {
+        state.withLock { state in
+            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0).waiter }
+        }
+    }
+
+    /// Takes a connection back and hands it to the caller that has waited longest.
+    private func give(_ link: PostgresLink) {
+        let isLost = link.isLost
+        let next = state.withLock { state -> Waiter? in
+            if isLost { state.count -= 1 }
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst().waiter }
+            if !isLost { state.idle.append(link) }
+            return nil
+        }
+        next?.resume(returning: isLost ? nil : link)
+    }
+}

@@ -1,0 +1,219 @@
+/// A store in a PostgreSQL database, which any number of processes share.
+///
+/// A transaction is two trips to the server: one reads and locks its items, one writes and commits. Rows are locked in
+/// the order of their keys. A key without a row cannot be locked; if another transaction makes the row meanwhile, this
+/// one starts again. A transaction with several keys locks these also by their names (advisory locks). Otherwise two
+/// transactions could each act upon the absence of what the other one is making.
+package final class PostgresStore: Store {
+    /// Which items a store holds. The raw value is the name of their table.
+    package enum Kind: String {
+        case lasting = "item"
+        /// Items in an UNLOGGED table: nothing is flushed for them, and they are gone after a crash of the server.
+        case shortLived = "short_lived_item"
+    }
+
+    private let pool: PostgresPool
+    private let sql: Statements
+    /// How long one call may take, waiting for a connection included.
+    private let patience: Duration
+
+    package let isNear = false
+
+    /// How often a transaction starts again because others changed the same items.
+    private static let tries = 8
+
+    /// Connects to the database and brings its schema up to date.
+    package init(_ url: PostgresURL, _ kind: Kind, patience: Duration = .seconds(5)) async throws {
+        pool = PostgresPool(url)
+        sql = Statements(table: kind.rawValue)
+        self.patience = patience
+        try await again(by: .now + patience) { [patience] link in
+            try await PostgresSchema.upgrade(link, by: .now + patience)
+        }
+    }
+
+    package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        let command = PostgresCommand(sql.read, .text(key.table), .text(key.key), .integer(now.microseconds))
+        return try await single(command).rows.first.flatMap(Self.item)
+    }
+
+    package func list(
+        _ table: String, after key: String?, limit: Int, at now: Moment
+    ) async throws -> [(key: String, item: StoredItem)] {
+        let command = PostgresCommand(
+            key == nil ? sql.listFromStart : sql.listAfter, .text(table), .text(key ?? ""),
+            .integer(now.microseconds), .integer(Int64(limit)))
+        return try await single(command).rows.compactMap { row in
+            guard let item = Self.item(row), row.count == 3, let key = row[2] else { return nil }
+            return (key: String(decoding: key, as: UTF8.self), item: item)
+        }
+    }
+
+    package func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        let command = PostgresCommand(sql.take, .text(key.table), .text(key.key))
+        let item = try await single(command, isChange: true).rows.first.flatMap(Self.item)
+        return item?.isLive(at: now) == true ? item : nil
+    }
+
+    package func collect(at now: Moment, limit: Int) async throws -> Int {
+        try await single(PostgresCommand(sql.collect, .integer(now.microseconds), .integer(Int64(limit)))).count
+    }
+
+    package func transaction<Result: Sendable>(
+        _ keys: [ItemKey], at now: Moment, _ durability: Durability,
+        _ change: @escaping @Sendable (inout Items) throws -> Result
+    ) async throws -> Result {
+        let keys = ItemKey.inOrder(keys)
+        let deadline = ContinuousClock.now + patience
+        return try await again(by: deadline) { [self] link in
+            let rows = try await begin(link, keys, durability, by: deadline)
+            var items = Items(zip(keys, rows).map { ($0, $1?.isLive(at: now) == true ? $1 : nil) })
+            let result = try change(&items)
+            let writes = zip(zip(keys, rows), try items.changed()).compactMap { old, new in
+                write(old.0, old.1, new, at: now, isDurable: durability == .durable)
+            }
+            try await commit(link, writes, by: deadline)
+            return result
+        }
+    }
+}
+
+extension PostgresStore {
+    /// Begins a transaction and returns the rows of the keys, expired ones included.
+    private func begin(
+        _ link: PostgresLink, _ keys: [ItemKey], _ durability: Durability, by deadline: ContinuousClock.Instant
+    ) async throws -> [StoredItem?] {
+        var commands = [PostgresCommand("BEGIN")]
+        // Without a flush, a commit survives the end of the server process, but not a power failure.
+        if durability != .durable { commands.append(PostgresCommand("SET LOCAL synchronous_commit = off")) }
+        if keys.count > 1 {
+            commands += keys.map { PostgresCommand(sql.lockName, .text($0.table), .text($0.key)) }
+        }
+        commands += keys.map { PostgresCommand(sql.lockRow, .text($0.table), .text($0.key)) }
+        return try await link.exchange(commands, by: deadline).suffix(keys.count).map {
+            $0.rows.first.flatMap(Self.item)
+        }
+    }
+
+    /// The command that makes `new` of the row `old`. Nil if there is nothing to do. A durable change also writes items
+    /// that are unchanged, because only a write is flushed.
+    private func write(
+        _ key: ItemKey, _ old: StoredItem?, _ new: StoredItem?, at now: Moment, isDurable: Bool
+    ) -> PostgresCommand? {
+        guard let new else {
+            return old.map { _ in PostgresCommand(sql.delete, .text(key.table), .text(key.key)) }
+        }
+        if new == old, !isDurable { return nil }
+        return PostgresCommand(
+            old == nil ? sql.insert : sql.update, .text(key.table), .text(key.key), .bytes(new.value),
+            .integer(new.expires?.microseconds))
+    }
+
+    /// Writes and commits. If the answer to the commit is lost, the outcome is unknown.
+    private func commit(
+        _ link: PostgresLink, _ writes: [PostgresCommand], by deadline: ContinuousClock.Instant
+    ) async throws {
+        do { _ = try await link.exchange(writes + [PostgresCommand("COMMIT")], by: deadline) } catch {
+            guard case .lost(let reason) = error as? PostgresFailure, !writes.isEmpty else { throw error }
+            throw StoreError.unknownOutcome(reason)
+        }
+    }
+
+    /// Runs one statement as a transaction of its own. It is repeated after a lost connection, unless it changes what
+    /// its caller must know.
+    private func single(_ command: PostgresCommand, isChange: Bool = false) async throws -> PostgresResult {
+        let deadline = ContinuousClock.now + patience
+        return try await again(by: deadline) { link in
+            do { return try await link.exchange([command], by: deadline).first ?? PostgresResult() } catch {
+                guard case .lost(let reason) = error as? PostgresFailure, isChange else { throw error }
+                throw StoreError.unknownOutcome(reason)
+            }
+        }
+    }
+
+    /// Runs `body` with a connection until it succeeds, at most eight times: a lost connection or a conflict with others
+    /// leaves nothing changed. Throws ``StoreError``, and errors that are not the store's.
+    private func again<Result: Sendable>(
+        by deadline: ContinuousClock.Instant, _ body: (PostgresLink) async throws -> Result
+    ) async throws -> Result {
+        for _ in 0..<Self.tries {
+            do { return try await pool.withLink(by: deadline, body) } catch let failure as PostgresFailure {
+                if let error = failure.error { throw error }
+                if failure.meansThatTheServerTakesNoWrites { pool.closeIdle() }
+                guard deadline > .now else { throw StoreError.unavailable("\(failure.reason)") }
+            }
+        }
+        throw StoreError.conflict
+    }
+
+    private static func item(_ row: [[UInt8]?]) -> StoredItem? {
+        guard row.count >= 2, let value = row[0] else { return nil }
+        let expires = row[1].map { bytes in
+            Moment(microseconds: Int64(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
+        }
+        return StoredItem(value: value, expires: expires)
+    }
+}
+
+extension PostgresFailure {
+    var reason: String {
+        switch self {
+        case .refused(let state, let message): "\(message) (SQLSTATE \(state))"
+        case .lost(let reason), .unreachable(let reason): reason
+        }
+    }
+
+    /// SQLSTATE 25006: the connection leads to a server that has become a standby.
+    var meansThatTheServerTakesNoWrites: Bool {
+        if case .refused("25006", _) = self { true } else { false }
+    }
+
+    /// The error for the store's caller; nil if another try may succeed at once. These are a lost connection, and what
+    /// other transactions cause: a serialization failure, a deadlock, a lock that is not available, and a row that
+    /// another transaction has made (SQLSTATE 40001, 40P01, 55P03, 23505; appendix A of PostgreSQL's manual).
+    fileprivate var error: StoreError? {
+        switch self {
+        case .lost: nil
+        case .unreachable: .unavailable(reason)
+        case .refused(let state, _):
+            ["40001", "40P01", "55P03", "23505", "25006"].contains(state) ? nil : .unavailable(reason)
+        }
+    }
+}
+
+/// The texts of the statements for one table of items.
+private struct Statements {
+    let read: String
+    let listFromStart: String
+    let listAfter: String
+    let take: String
+    let collect: String
+    let lockName = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))"
+    let lockRow: String
+    let insert: String
+    let update: String
+    let delete: String
+
+    init(table: String) {
+        read = """
+            SELECT value, expires FROM \(table) WHERE kind = $1 AND key = $2 AND (expires IS NULL OR expires > $3)
+            """
+        func list(_ comparison: String) -> String {
+            """
+            SELECT value, expires, key FROM \(table) WHERE kind = $1 AND key \(comparison) $2
+            AND (expires IS NULL OR expires > $3) ORDER BY key LIMIT $4
+            """
+        }
+        (listFromStart, listAfter) = (list(">="), list(">"))
+        take = "DELETE FROM \(table) WHERE kind = $1 AND key = $2 RETURNING value, expires"
+        // Rows that another process is working on are left for its next turn.
+        collect = """
+            DELETE FROM \(table) WHERE (kind, key) IN (
+                SELECT kind, key FROM \(table) WHERE expires <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """
+        lockRow = "SELECT value, expires FROM \(table) WHERE kind = $1 AND key = $2 FOR UPDATE"
+        insert = "INSERT INTO \(table) (kind, key, value, expires) VALUES ($1, $2, $3, $4)"
+        update = "UPDATE \(table) SET value = $3, expires = $4 WHERE kind = $1 AND key = $2"
+        delete = "DELETE FROM \(table) WHERE kind = $1 AND key = $2"
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import MPinStore
+import StoreEngines
+import XCTest
+
+/// Tests properties that only a store in PostgreSQL has. ``ConformanceTests`` tests the rest.
+final class PostgresStoreTests: XCTestCase {
+    private let now = Moment(microseconds: 1_700_000_000_000_000)
+    private let k = ItemKey("a", "k")
+
+    func testTwoProcessesLoseNoUpdateAndMakeTheTablesOnce() async throws {
+        let url = try PostgresServer.shared.get().newDatabase()
+        let stores = try await concurrently(8) { _ in try await opened(url) }
+        try await concurrently(80) { [now, k] writer in
+            try await stores[writer % 8].update(k, at: now, .ordered) { item in
+                item = StoredItem(value: (item?.value ?? []) + [1])
+            }
+        }
+        let read = try await stores[0].read(k, at: now)
+        XCTAssertEqual(read?.value.count, 80)
+    }
+
+    func testShortLivedItemsAreApartAndNotFlushed() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let (lasting, shortLived) = (try await opened(url), try await opened(url, .shortLived))
+        _ = try await shortLived.create(k, StoredItem(value: [1]), at: now)
+        let other = try await lasting.read(k, at: now)
+        XCTAssertNil(other)
+        let kinds = try server.run("SELECT relname, relpersistence FROM pg_class WHERE relname LIKE '%item'", in: url)
+        XCTAssertEqual(Set(kinds.split(separator: "\n")), ["item|p", "short_lived_item|u"])
+    }
+
+    /// Both transactions find neither item. Each makes one only if the other's is absent. If each locked only rows,
+    /// both would succeed.
+    func testTwoTransactionsDoNotBothActOnTheAbsenceOfWhatTheOtherMakes() async throws {
+        let store = try await opened(try PostgresServer.shared.get().newDatabase())
+        for round in 0..<50 {
+            let keys = ["1", "2"].map { ItemKey("round\(round)", $0) }
+            let made = try await concurrently(2) { [now] index in
+                try await store.transaction(keys, at: now, .ordered) { items in
+                    guard items[keys[1 - index]] == nil else { return false }
+                    items[keys[index]] = StoredItem(value: [1])
+                    return true
+                }
+            }
+            XCTAssertEqual(made.filter(\.self).count, 1)
+        }
+    }
+
+    /// A pooler gives each transaction any of its two connections to the server, which know other statements.
+    func testThroughAPoolerStatementsAreNotPrepared() async throws {
+        let url = try PostgresServer.shared.get().poolerURL
+        for (option, works) in [("&prepared=off", true), ("", false)] {
+            do {
+                let store = try await opened(url + option)
+                try await concurrently(40) { [now, k] _ in
+                    try await store.update(k, at: now, .ordered) { item in
+                        item = StoredItem(value: (item?.value ?? []) + [1])
+                    }
+                }
+                let read = try await store.read(k, at: now)
+                XCTAssertEqual(read?.value.count, 40)
+                XCTAssertTrue(works, "this pooler takes prepared statements: the test shows nothing")
+            } catch { XCTAssertFalse(works, "\(error)") }
+        }
+    }
+
+    func testACommitWhoseAnswerIsLateHasAnUnknownOutcome() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let store = try await opened(url, patience: .seconds(1))
+        try server.run(Self.sleepAtCommit, in: url)
+        do {
+            _ = try await store.create(k, StoredItem(value: [1]), at: now)
+            XCTFail("known")
+        } catch StoreError.unknownOutcome {}
+        try server.run("DROP TRIGGER sleep ON item", in: url)
+        _ = try await store.read(ItemKey("a", "other"), at: now)
+    }
+
+    /// A trigger that runs at the commit of a transaction that has written an item, and takes 3 seconds.
+    private static let sleepAtCommit = """
+        CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER sleep AFTER INSERT ON item DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION sleep()
+        """
+
+    func testAServerThatHangsIsUnavailableInBoundedTime() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url, patience: .seconds(1))
+        _ = try await store.create(k, StoredItem(value: [1]), at: now)
+        try server.signal(SIGSTOP)
+        let start = ContinuousClock.now
+        // More callers than connections: some wait for a connection, some for an answer.
+        let errors = try await concurrently(20) { [now, k] _ in
+            do { _ = try await store.read(k, at: now) } catch StoreError.unavailable { return true }
+            return false
+        }
+        XCTAssertEqual(errors, Array(repeating: true, count: 20))
+        XCTAssertLessThan(ContinuousClock.now - start, .seconds(15))
+        try server.signal(SIGCONT)
+        try await untilItWorks { _ = try await store.read(self.k, at: self.now) }
+    }
+
+    func testAServerThatEndedAndCameBackIsUsedAgain() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url)
+        _ = try await store.create(k, StoredItem(value: [1]), at: now)
+        try server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        let read = try await store.read(k, at: now)
+        XCTAssertEqual(read, StoredItem(value: [1]), "a connection that has ended is replaced at once")
+    }
+
+    func testAServerThatTakesNoMoreWritesIsLeft() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url)
+        _ = try await store.create(k, StoredItem(value: [1]), at: now)
+        try server.run("ALTER SYSTEM SET default_transaction_read_only = on")
+        try server.run("SELECT pg_reload_conf()")
+        try await until {
+            do { try await store.check(at: self.now) } catch StoreError.unavailable { return true }
+            return false
+        }
+        try server.run("ALTER SYSTEM RESET default_transaction_read_only")
+        try server.run("SELECT pg_reload_conf()")
+        try await untilItWorks { try await store.check(at: self.now) }
+    }
+
+    func testADatabaseOfANewerProgramIsRefused() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        _ = try await opened(url)
+        try server.run("INSERT INTO mpind_schema (step) VALUES ('99: later')", in: url)
+        do {
+            _ = try await opened(url)
+            XCTFail("opened")
+        } catch StoreError.unusable(let reason) { XCTAssertTrue(reason.contains("newer"), reason) }
+    }
+
+    func testWhoIsNotThereIsUnavailableAndNamed() async throws {
+        do {
+            _ = try await opened("postgres:///mpin?host=/nowhere")
+            XCTFail("opened")
+        } catch StoreError.unavailable(let reason) { XCTAssertTrue(reason.contains("/nowhere"), reason) }
+    }
+
+    func testAURLIsReadAndItsMistakesAreNamed() throws {
+        for (url, mistake) in [
+            ("postgres:db", "not postgres://"), ("postgres://u:secret@db/mpin", "passfile=FILE"),
+            ("postgres://u@db/mpin?password=secret", "passfile=FILE"), ("postgres://db/mpin?pool=0", "pool=0"),
+            ("postgres://db/mpin?pool=x", "pool=x"), ("postgres://db/mpin?prepared=maybe", "prepared=maybe"),
+            ("postgres://db/mpin?sslmode", "sslmode"), ("postgres://db/mpin?pool=1&pool=2", "pool"),
+        ] {
+            XCTAssertThrowsError(try StoreURL(url), url) { error in
+                XCTAssertTrue("\(error)".contains(mistake), "\(error)")
+                XCTAssertFalse("\(error)".contains("secret"), "\(error)")
+            }
+        }
+        XCTAssertNoThrow(try StoreURL("postgres://u@a:5432,b/mpin?sslmode=require").require(.shortLived))
+        XCTAssertThrowsError(try StoreURL("postgres://db/mpin").require(.counters))
+        XCTAssertThrowsError(try StoreURL("postgres://db/mpin").file())
+    }
+
+    func testAConnectionToAnotherMachineChecksItsCertificate() throws {
+        for (url, isChecked) in [
+            ("postgres://db/mpin", true), ("postgres://127.0.0.1:5432/mpin", false), ("postgres:///mpin", false),
+            ("postgres:///mpin?host=/run/postgresql", false), ("postgres://localhost,db/mpin", true),
+            ("postgres://u@[::1]:1/mpin", false), ("postgres:///mpin?host=db", true),
+            ("postgres://localhost.example/mpin", true), ("postgres://db/mpin?sslmode=disable", false),
+        ] {
+            guard case .postgres(let read) = try StoreURL(url) else { return XCTFail(url) }
+            XCTAssertEqual(read.text.contains("sslmode=verify-full"), isChecked, read.text)
+        }
+    }
+
+    private func untilItWorks(_ work: @escaping () async throws -> Void) async throws {
+        try await until {
+            do { try await work() } catch is StoreError { return false }
+            return true
+        }
+    }
+
+    private func until(_ isTrue: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while !(try await isTrue()) {
+            guard ContinuousClock.now < end else { return XCTFail("not within a minute") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}
+
+/// Opens a store at a PostgreSQL URL.
+private func opened(
+    _ url: String, _ kind: PostgresStore.Kind = .lasting, patience: Duration = .seconds(20)
+) async throws -> PostgresStore {
+    guard case .postgres(let url) = try StoreURL(url) else { throw StoreError.unusable("no PostgreSQL URL") }
+    return try await PostgresStore(url, kind, patience: patience)
+}

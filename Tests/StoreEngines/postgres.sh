@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Starts a PostgreSQL server with an empty database, in a folder of its own, and prints the database's URL. The server
+# listens on a socket in this folder, on no port. With "&port=6432" the URL leads through pgbouncer, which gives each
+# transaction one of two connections. Both end, and the folder is deleted, when the input of this script ends: also when
+# the program that started the script was killed.
+# usage: postgres.sh [-c NAME=VALUE]...   settings of the server
+#        postgres.sh again FOLDER         starts the server of that folder again, after it was killed
+set -euo pipefail
+bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+# PostgreSQL refuses to run as root.
+as=()
+[ "$(id -u)" -ne 0 ] || as=(runuser -u postgres --)
+
+# start [SETTING]...: starts the server in this folder.
+start() {
+    "${as[@]}" "$bin/pg_ctl" -D data -w -l "$PWD/log" -o "-k $PWD -c listen_addresses='' $*" start >&2 </dev/null ||
+        { cat log >&2 && exit 1; }
+}
+
+if [ "${1:-}" = again ]; then
+    cd "$2" && start
+    exit
+fi
+folder=$(mktemp -d)
+[ "$(id -u)" -ne 0 ] || chown postgres "$folder"
+pooler=
+stop() {
+    kill "$pooler" 2>/dev/null || true
+    "${as[@]}" "$bin/pg_ctl" -D "$folder/data" -m immediate stop >&2 || true
+    rm -rf "$folder"
+}
+trap stop EXIT
+cd "$folder"
+"${as[@]}" "$bin/initdb" --no-sync --auth=trust --username=mpin --encoding=UTF8 --locale=C -D data >/dev/null
+start "$@"
+"${as[@]}" "$bin/createdb" -h "$folder" -U mpin mpin
+cat >pgbouncer.ini <<SETTINGS
+[databases]
+mpin = host=$folder user=mpin
+[pgbouncer]
+unix_socket_dir = $folder
+listen_port = 6432
+auth_type = any
+pool_mode = transaction
+default_pool_size = 2
+SETTINGS
+"${as[@]}" /usr/sbin/pgbouncer --quiet pgbouncer.ini >pgbouncer.log 2>&1 </dev/null &
+pooler=$!
+until [ -S .s.PGSQL.6432 ]; do kill -0 "$pooler" || exit 1; sleep 0.01; done
+echo "postgres:///mpin?host=$folder&user=mpin"
+cat >/dev/null
