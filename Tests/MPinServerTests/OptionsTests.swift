@@ -422,7 +422,8 @@ final class OptionsTests: XCTestCase {
                 XCTAssertEqual(part.help.contains("--\(name) URL"), has, "\(name) \(part)")
             }
             for (url, problem) in [
-                ("sqlite:x", advice), ("x.sqlite", advice), ("redis://cache", "sqlite:PATH, memory: and postgres: only"),
+                ("sqlite:x", advice), ("x.sqlite", advice),
+                ("redis://cache", "sqlite:PATH, memory: and postgres: only"),
                 ("file:x", "sqlite:PATH"), ("memory:x", "sqlite:PATH"), ("postgres://u:p@db/mpin", "passfile"),
             ] {
                 let file = try file("\(name): \"\(url)\"\n")
