@@ -82,9 +82,9 @@ extension Admin.Token {
 extension AdminScope: ExpressibleByArgument {}
 
 extension OperatorOptions {
-    fileprivate func openTokens() throws -> AdminTokenAdministration {
+    fileprivate func openTokens() async throws -> AdminTokenAdministration {
         let (database, audit) = try open()
-        return try AdminTokenAdministration(database: database.path("rps"), audit: audit)
+        return try await AdminTokenAdministration(database: database.service(), audit: audit)
     }
 }
 

@@ -149,10 +149,10 @@ struct ClientPlace: ParsableArguments {
 
     @OptionGroup var operating: OperatorOptions
 
-    fileprivate func open() throws -> ClientAdministration {
+    fileprivate func open() async throws -> ClientAdministration {
         let (database, audit) = try operating.open()
         let file = try clients ?? operating.config.clients()
-        return try ClientAdministration(database: database.path("rps"), file: file, audit: audit)
+        return try await ClientAdministration(database: database.service(), file: file, audit: audit)
     }
 
     fileprivate func print(_ entry: ClientEntry) {

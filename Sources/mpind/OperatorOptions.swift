@@ -74,30 +74,38 @@ struct OperatorOptions: ParsableArguments {
 
 /// The database that an operator's command works on.
 struct DatabaseOptions: ParsableArguments {
-    @Option(help: "SQLite file of the part, or sqlite:FILE; its server may be running.")
+    @Option(help: "SQLite file of the part, or sqlite:FILE, or the RPS's postgres: URL; its server may be running.")
     var database: String?
 
     @Option(help: "Folder of a server with all parts in one process: its databases, keys and audit log.")
     var stateDir: String?
 
-    /// The path of the database of the part `name`, such as "rps". With --database the path is that file, and the name
-    /// is ignored.
-    func path(_ name: String) throws -> String {
-        switch (database, stateDir) {
-        case (let url?, nil):
-            do { return try StoreURL(url).file() } catch { throw StartError("--database \(url): \(error)") }
-        case (nil, let folder?): return "\(folder)/\(name).sqlite"
-        default: throw StartError("give either --database or --state-dir")
-        }
+    func validate() throws {
+        guard database == nil || stateDir == nil else { throw Self.unclear }
     }
 
-    /// The file names and paths of all databases that the command works on.
+    /// The database of the RPS: a path or a URL. A configuration may name one in addition to the state folder.
+    func service() throws -> String { try database ?? path("rps") }
+
+    /// The path of the database of the part `name`, such as "dta1". If only --database is given, the path is that file,
+    /// and the name is ignored.
+    func path(_ name: String) throws -> String {
+        if let stateDir { return "\(stateDir)/\(name).sqlite" }
+        guard let database else { throw Self.unclear }
+        do { return try StoreURL(database).file() } catch { throw StartError("--database \(database): \(error)") }
+    }
+
+    private static let unclear = StartError("give either --database or --state-dir")
+
+    /// The file names and paths of all databases that the command works on. The RPS's is not among them if it is not in
+    /// the state folder.
     func paths() throws -> [(name: String, path: String)] {
         guard stateDir != nil else {
             let path = try path("")
             return [(URL(fileURLWithPath: path).lastPathComponent, path)]
         }
-        return try ["dta1", "dta2", "rps"].map { ($0 + ".sqlite", try path($0)) }
+        let names = database == nil ? ["dta1", "dta2", "rps"] : ["dta1", "dta2"]
+        return try names.map { ($0 + ".sqlite", try path($0)) }
     }
 }
 

@@ -63,9 +63,9 @@ struct ProfilePlace: ParsableArguments {
 
     @OptionGroup var operating: OperatorOptions
 
-    fileprivate func open() throws -> ProfileAdministration {
+    fileprivate func open() async throws -> ProfileAdministration {
         let (database, audit) = try operating.open()
-        return try ProfileAdministration(database: database.path("rps"), audit: audit)
+        return try await ProfileAdministration(database: database.service(), audit: audit)
     }
 
     fileprivate func print(_ entry: ProfileEntry?) throws {

@@ -140,9 +140,9 @@ extension Project.Verification: ExpressibleByArgument {}
 struct ProjectPlace: ParsableArguments {
     @OptionGroup var operating: OperatorOptions
 
-    fileprivate func open() throws -> ProjectAdministration {
+    fileprivate func open() async throws -> ProjectAdministration {
         let (database, audit) = try operating.open()
-        return try ProjectAdministration(database: database.path("rps"), audit: audit)
+        return try await ProjectAdministration(database: database.service(), audit: audit)
     }
 
     fileprivate func print(_ entry: ProjectEntry) {

@@ -55,7 +55,7 @@ struct Sessions: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let ended = try await end(try operating.openSessions())
+                let ended = try await end(try await operating.openSessions())
                 for entry in ended { operating.output.print(entry, entry.line) }
                 guard !ended.isEmpty || all else {
                     complain(id.map { "no session \($0.shown)" } ?? "no session of \(user?.shown ?? "")")
@@ -73,9 +73,9 @@ struct Sessions: ParsableCommand {
 }
 
 extension OperatorOptions {
-    fileprivate func openSessions() throws -> SessionAdministration {
+    fileprivate func openSessions() async throws -> SessionAdministration {
         let (database, audit) = try open()
-        return try SessionAdministration(database: database.path("rps"), audit: audit)
+        return try await SessionAdministration(database: database.service(), audit: audit)
     }
 }
 

@@ -17,7 +17,7 @@ struct SigningKeyCommands: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (_, administration) = try operating.openSigningKeys()
+                let (_, administration) = try await operating.openSigningKeys()
                 let found = try await administration.list()
                 operating.print(found)
                 if found.isEmpty, !operating.output.json { print("there are no keys yet: the server makes them") }
@@ -35,7 +35,7 @@ struct SigningKeyCommands: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (administration, keys) = try serverKey.open(operating)
+                let (administration, keys) = try await serverKey.open(operating)
                 operating.print(try await administration.rotate(keys))
             }
         }
@@ -57,7 +57,7 @@ struct SigningKeyCommands: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (administration, keys) = try serverKey.open(operating)
+                let (administration, keys) = try await serverKey.open(operating)
                 guard let left = try await administration.withdraw(kid, from: keys) else {
                     complain("no signing key \(kid.shown)")
                     throw ExitCode(2)
@@ -75,8 +75,8 @@ struct ServerKeyOptions: ParsableArguments {
 
     fileprivate func open(
         _ operating: OperatorOptions
-    ) throws -> (administration: SigningKeyAdministration, keys: SigningKeys) {
-        let (database, administration) = try operating.openSigningKeys()
+    ) async throws -> (administration: SigningKeyAdministration, keys: SigningKeys) {
+        let (database, administration) = try await operating.openSigningKeys()
         let key = try KeyFile.load(try path(operating, database))
         return (administration, administration.keys(sealedUnder: key))
     }
@@ -92,9 +92,9 @@ struct ServerKeyOptions: ParsableArguments {
 }
 
 extension OperatorOptions {
-    fileprivate func openSigningKeys() throws -> (DatabaseOptions, SigningKeyAdministration) {
+    fileprivate func openSigningKeys() async throws -> (DatabaseOptions, SigningKeyAdministration) {
         let (database, audit) = try open()
-        return (database, try SigningKeyAdministration(database: database.path("rps"), audit: audit))
+        return (database, try await SigningKeyAdministration(database: database.service(), audit: audit))
     }
 
     fileprivate func print(_ keys: [SigningKeyAdministration.Entry]) {

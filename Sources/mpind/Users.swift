@@ -20,7 +20,7 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (users, audit) = try operating.openUsers()
+                let (users, audit) = try await operating.openUsers()
                 audit.record(.command("user list"))
                 var count = 0
                 try await users.list { page in
@@ -42,7 +42,7 @@ struct Users: ParsableCommand {
         @OptionGroup var operating: OperatorOptions
 
         func change(_ change: UserAdministration.Change) async throws {
-            let (users, audit) = try operating.openUsers()
+            let (users, audit) = try await operating.openUsers()
             try show(await users.change(change, user: user, identity: identity, audit: audit))
         }
 
@@ -63,7 +63,7 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (users, audit) = try options.operating.openUsers()
+                let (users, audit) = try await options.operating.openUsers()
                 audit.record(.command("user show", user: options.user))
                 try options.show(await users.find(user: options.user, identity: options.identity))
             }
@@ -106,7 +106,7 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (users, audit) = try operating.openUsers()
+                let (users, audit) = try await operating.openUsers()
                 let code = try await users.issueCode(user: user, seconds: seconds, audit: audit)
                 operating.output.print(["user": user, "code": code], code)
             }
@@ -123,7 +123,7 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (users, audit) = try operating.openUsers()
+                let (users, audit) = try await operating.openUsers()
                 audit.record(.command("user export", user: user))
                 try operating.print(try await users.export(user: user), of: user)
             }
@@ -141,7 +141,7 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (users, audit) = try operating.openUsers()
+                let (users, audit) = try await operating.openUsers()
                 try operating.print(try await users.delete(user: user, audit: audit), of: user)
             }
         }
@@ -166,9 +166,9 @@ extension OperatorOptions {
         output.print(asJSON: export)
     }
 
-    fileprivate func openUsers() throws -> (users: UserAdministration, audit: Audit) {
+    fileprivate func openUsers() async throws -> (users: UserAdministration, audit: Audit) {
         let (database, audit) = try open()
-        return (try UserAdministration(database: database.path("rps")), audit)
+        return (try await UserAdministration(database: database.service()), audit)
     }
 }
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from node import LOST, PIN, ROOT, Server
 from phone import Phone, Refused, wait_until
-from two_nodes import guess, replay
+from two_nodes import guess, refusal, replay
 
 NODES = 3
 
@@ -59,9 +59,12 @@ class Database:
 class Roaming(Phone):
     """A phone each of whose requests goes to any node, as a load balancer would send it."""
 
-    def __init__(self, nodes: list[Server], user: str) -> None:
+    def __init__(self, nodes: list[Server], user: str, like: Phone | None = None) -> None:
+        """like: a phone whose identity this one has, too."""
         self._nodes = nodes
         super().__init__("", user)
+        if like is not None:
+            self.id, self.token = like.id, like.token
 
     @property
     def _backend(self) -> str:
@@ -195,6 +198,32 @@ def works(phone: Phone) -> bool:
         return False
 
 
+def operators(nodes: list[Server], database: Database, folder: Path) -> str:
+    """What a command changes in the database holds at every node. The commands find the database by its URL, or by the
+    server's configuration."""
+    phone = registered(nodes, "operated@example.com")
+    config = folder / "mpind.yaml"
+    config.write_text(f'state-dir: "{nodes[0].state}"\ndatabase: "{database.url}"\n')
+    by_url, by_config = ["--database", database.url], ["--config", str(config)]
+    assert f'"user":"{phone.user}"' in mpind("user", "list", "--json", *by_url)
+    mpind("client", "add", "shop", "--redirect-uri", "https://shop.example.com/back", *by_config)
+    assert '"id":"shop"' in mpind("client", "list", "--json", *by_url)
+    mpind("user", "revoke", phone.user, *by_config)
+    for node in nodes:
+        assert refusal(Roaming([node], phone.user, like=phone), PIN) == 410
+    backup = folder / "backup"
+    mpind("backup", str(backup), *by_config)
+    assert sorted(file.name for file in backup.iterdir()) == ["dta1.sqlite", "dta2.sqlite"]
+    return "user list, client add, user revoke, backup of the D-TAs"
+
+
+def mpind(*words: str) -> str:
+    """Runs a command of mpind and returns its output."""
+    done = subprocess.run([ROOT / "build/mpind", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, default=20)
@@ -208,6 +237,7 @@ def main() -> int:
             ("any node", lambda: any_node(nodes, options.people)),
             ("guesses", lambda: guesses(nodes, options.people // 5, 60)),
             ("waking", lambda: waking(nodes, 6)),
+            ("operators", lambda: operators(nodes, database, Path(folder))),
             ("lost node", lambda: lost_node(nodes, 20)),
             ("lost database", lambda: lost_database(nodes, database, 2)),
         ]

@@ -32,9 +32,8 @@ package struct AdminTokenAdministration: Sendable {
     private let audit: Audit
     private let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) throws {
-        guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
-        tokens = AdminTokens(in: try SQLiteStore(path: database))
+    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        tokens = AdminTokens(in: try await openServiceDatabase(database))
         self.audit = audit
         self.clock = clock
     }

@@ -14,11 +14,10 @@ package struct ClientAdministration: Sendable {
     private let clock: Clock
 
     /// `file` is the file with clients that are not in the database. Nil if there is none.
-    package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) throws {
-        guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
+    package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
         self.init(
             ClientRegistry(
-                in: try SQLiteStore(path: database),
+                in: try await openServiceDatabase(database),
                 file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none), audit: audit, clock: clock)
     }
 

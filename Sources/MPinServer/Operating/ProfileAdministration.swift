@@ -10,9 +10,10 @@ package struct ProfileAdministration: Sendable {
     private let audit: Audit
     private let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) throws {
-        users = try UserAdministration(database: database, clock: clock)
-        profiles = Profiles(in: try SQLiteStore(path: database))
+    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        let store = try await openServiceDatabase(database)
+        users = UserAdministration(in: store, clock: clock)
+        profiles = Profiles(in: store)
         self.audit = audit
         self.clock = clock
     }

@@ -9,9 +9,8 @@ package struct ProjectAdministration: Sendable {
     private let audit: Audit
     private let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) throws {
-        guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
-        let store = try SQLiteStore(path: database)
+    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        let store = try await openServiceDatabase(database)
         projects = Projects(in: store)
         clients = ClientRegistry(in: store)
         self.audit = audit

@@ -31,9 +31,8 @@ package struct SigningKeyAdministration: Sendable {
     private let audit: Audit
     private let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) throws {
-        guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
-        self.init(in: try SQLiteStore(path: database), audit: audit, clock: clock)
+    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        self.init(in: try await openServiceDatabase(database), audit: audit, clock: clock)
     }
 
     init(in store: any Store, audit: Audit, clock: @escaping Clock) {

@@ -42,9 +42,8 @@ package struct UserAdministration: Sendable {
     private let logouts: Logouts
     let clock: Clock
 
-    package init(database: String, clock: @escaping Clock = Moment.now) throws {
-        guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
-        self.init(in: try SQLiteStore(path: database), clock: clock)
+    package init(database: String, clock: @escaping Clock = Moment.now) async throws {
+        self.init(in: try await openServiceDatabase(database), clock: clock)
     }
 
     package init(in store: any Store, clock: @escaping Clock) {

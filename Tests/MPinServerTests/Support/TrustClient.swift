@@ -204,11 +204,11 @@ extension InProcess {
         return server
     }
 
-    func projects() throws -> ProjectAdministration {
-        try ProjectAdministration(database: backend.stateFolder + "/rps.sqlite", audit: .off) { self.now }
+    func projects() async throws -> ProjectAdministration {
+        try await ProjectAdministration(database: backend.stateFolder + "/rps.sqlite", audit: .off) { self.now }
     }
 
-    func users() throws -> UserAdministration {
-        try UserAdministration(database: backend.stateFolder + "/rps.sqlite") { self.now }
+    func users() async throws -> UserAdministration {
+        try await UserAdministration(database: backend.stateFolder + "/rps.sqlite") { self.now }
     }
 }
