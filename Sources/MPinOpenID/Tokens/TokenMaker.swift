@@ -104,8 +104,11 @@ struct TokenMaker: Sendable {
         let ends: Int
         /// Whether the token was issued for another access token.
         let isExchanged: Bool
+        /// All claims of the token.
+        fileprivate let allClaims: JWT.Claims
+
         /// The claims that are for others than this provider.
-        let claims: JWT.Claims
+        var claims: JWT.Claims { allClaims.filter { $0.key != "gid" } }
     }
 
     func access(_ token: String, at now: Moment) -> Access? {
@@ -117,7 +120,7 @@ struct TokenMaker: Sendable {
         return Access(
             id: id, clientID: clientID, grantID: grantID, scopes: scope.split(separator: " ").map(String.init),
             audiences: Self.texts(claims["aud"]), ends: end, isExchanged: claims["act"] != nil,
-            claims: claims.filter { $0.key != "gid" })
+            allClaims: claims)
     }
 
     /// Returns the texts of a claim that is one text or a list of them.
