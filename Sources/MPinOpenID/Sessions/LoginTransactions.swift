@@ -144,8 +144,11 @@ package struct LoginTransactions: Sendable {
     /// whether a phone has logged in, and `wid` the name in the QR code.
     package func keep(_ request: AuthorizationRequest, webOTT: String, wid: String, at now: Moment) async throws {
         let (key, expires) = (Self.key(webOTT), now.adding(seconds: Self.seconds))
-        _ = try await sessions.create(key, request, expires: expires, at: now)
-        try await sessionKeys.update(Self.key(wid), at: now, .volatile) { $0 = .init(key, expires: expires) }
+        let (session, name) = (sessions.key(key), sessionKeys.key(Self.key(wid)))
+        try await sessions.store.transaction([session, name], at: now, .durable) { items in
+            try Table<AuthorizationRequest>.change(&items[session]) { $0 = .init(request, expires: expires) }
+            try Table<String>.change(&items[name]) { $0 = .init(key, expires: expires) }
+        }
     }
 
     /// Returns the request that was kept for the session `wid`, and removes it, as ``take(webOTT:at:)`` does. Of both
