@@ -143,10 +143,14 @@ extension OpenIDProvider {
             let (authorization, client) = try await authorization(of: access)
         else { throw BearerFault.invalidToken }
         guard access.scopes.contains("openid") else { throw BearerFault.insufficientScope }
-        let profile = try await profiles.profile(of: authorization.login.userID, at: now)
-        var claims = UserClaims(profile: profile).claims(
-            scopes: access.scopes, requested: authorization.claims.userinfo, allowed: client.scopes)
-        claims["sub"] = .string(subjects.subject(of: authorization.login.userID, for: client))
+        let (userID, requested) = (authorization.login.userID, authorization.claims.userinfo)
+        var claims: [String: JSONValue] = [:]
+        if UserClaims.areWanted(scopes: access.scopes, requested: requested) {
+            let profile = try await profiles.profile(of: userID, at: now)
+            claims = UserClaims(profile: profile).claims(
+                scopes: access.scopes, requested: requested, allowed: client.scopes)
+        }
+        claims["sub"] = .string(subjects.subject(of: userID, for: client))
         return .object(claims)
     }
 

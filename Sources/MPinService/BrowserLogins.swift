@@ -59,16 +59,19 @@ extension AuthenticationService {
     package func follow(webOTT: String, known: KnownState, seconds: Int) async throws -> WaitingBrowser.View {
         guard let wid = try await browsers.wid(webOTT: webOTT, at: now) else { return .expired }
         let showsRefusals = known.refusals != nil
-        let first = try await look(wid, webOTT: webOTT, showsRefusals)
         let seconds = min(max(seconds, 0), limits.pageWaitSeconds)
-        guard seconds > 0, !first.isFinal, first.status == known.status ?? first.status,
-            first.refusals == known.refusals
-        else { return first }
+        guard seconds > 0, let status = known.status else {
+            let first = try await look(wid, webOTT: webOTT, showsRefusals)
+            guard seconds > 0, !first.isFinal else { return first }
+            let known = KnownState(status: first.status, refusals: known.refusals)
+            return try await follow(webOTT: webOTT, known: known, seconds: seconds)
+        }
         let changed = try await browsers.wait(wid, seconds: .random(in: (seconds - seconds / 4)...seconds)) {
             let now = try await look(wid, webOTT: webOTT, showsRefusals)
-            return now.status == first.status && now.refusals == first.refusals ? nil : now
+            return now.isFinal || now.status != status || now.refusals != known.refusals ? now : nil
         }
-        return changed ?? first
+        if let changed { return changed }
+        return try await look(wid, webOTT: webOTT, showsRefusals)
     }
 
     private func look(_ wid: String, webOTT: String, _ showsRefusals: Bool) async throws -> WaitingBrowser.View {

@@ -6,9 +6,9 @@ package import MPinWire
 ///
 /// At most one login succeeds. The first right PIN binds the browser to its M-Pin ID, and only the one-time token that
 /// was given to the browser is valid for it.
-package struct WaitingBrowser: Codable, Storable {
+package struct WaitingBrowser: PackedItem {
     /// The login of a phone whose PIN was right.
-    private struct Login: Codable {
+    fileprivate struct Login: Decodable {
         /// The one-time token, 16 bytes in hex.
         var authOTT: String
         /// The key of the M-Pin ID (``MPinID/key``).
@@ -147,4 +147,63 @@ package struct WaitingBrowser: Codable, Storable {
 
     /// The answer for the phone with this token; nil while it has to wait.
     func outcome(authOTT: String) -> Outcome? { login?.authOTT == authOTT ? outcome : nil }
+}
+
+extension WaitingBrowser {
+    package init(packed members: inout Unpacker) throws {
+        webOTTHash = try members.text()
+        phoneStatus = try members.text()
+        userID = try members.text()
+        login = try members.optionalValue()
+        isRedeemed = try members.flag()
+        outcome = try members.optionalValue()
+        refusals = try members.count()
+        refusal = try members.flag() ? Verdict(stored: members.octets()) : nil
+    }
+
+    package func pack(into members: inout Packer) throws {
+        for text in [webOTTHash, phoneStatus, userID] { members.put(text) }
+        try members.put(login)
+        members.put(isRedeemed)
+        try members.put(outcome)
+        members.put(refusals)
+        members.put(refusal != nil)
+        if let refusal { members.put(try refusal.stored()) }
+    }
+}
+
+extension WaitingBrowser.Login: Packable {
+    init(packed members: inout Unpacker) throws {
+        authOTT = try members.text()
+        id = try members.text()
+        expires = try members.moment()
+        isShown = try members.flag()
+        isRefused = try members.flag()
+    }
+
+    func pack(into members: inout Packer) {
+        members.put(authOTT)
+        members.put(id)
+        members.put(expires)
+        members.put(isShown)
+        members.put(isRefused)
+    }
+}
+
+extension WaitingBrowser.Outcome: Packable {
+    package init(packed members: inout Unpacker) throws {
+        status = try members.count()
+        message = try members.text()
+        logoutURL = try members.text()
+        let data = try members.octets()
+        logoutData = data.isEmpty ? nil : try JSON.decode(JSONValue.self, from: data.span, fromAny: true)
+    }
+
+    /// The logout data is written as JSON, because it can have any form. Without data, the text is empty.
+    package func pack(into members: inout Packer) throws {
+        members.put(status)
+        members.put(message)
+        members.put(logoutURL)
+        members.put(try logoutData.map { try JSON.bytes($0) } ?? [])
+    }
 }

@@ -17,10 +17,15 @@ package struct WaitingBrowsers: Sendable {
     /// Lets a browser wait under the name `wid`. False if the name is in use.
     package func open(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
         let hash = Self.hash(webOTT)
-        guard try await table.create(wid, WaitingBrowser(webOTTHash: hash), expires: expires, at: now) else {
-            return false
+        let (browser, name) = (table.key(wid), names.key(hash))
+        return try await table.store.transaction([browser, name], at: now, .durable) { items in
+            guard items[browser] == nil else { return false }
+            try Table<WaitingBrowser>.change(&items[browser]) {
+                $0 = .init(WaitingBrowser(webOTTHash: hash), expires: expires)
+            }
+            try Table<String>.change(&items[name]) { $0 = .init(wid, expires: expires) }
+            return true
         }
-        return try await names.create(hash, wid, expires: expires, at: now)
     }
 
     func contains(_ wid: String, at now: Moment) async throws -> Bool { try await table.contains(wid, at: now) }

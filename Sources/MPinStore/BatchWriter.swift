@@ -44,6 +44,12 @@ final class BatchWriter: Sendable {
         }
     }
 
+    /// Runs `body`, which reads only, and returns its result; nil, without a call, if a transaction is running. A read
+    /// with another connection takes longer after each write, because that connection must read the pages again.
+    func readIfIdle<T: Sendable>(_ body: (SQLiteConnection) throws -> T) throws -> T? {
+        try connection.withLockIfAvailable { try body($0) }
+    }
+
     /// Returns when no thread of the writer uses the connection any more. After a durable write this is needed: its
     /// caller gets the result a little before the thread has finished.
     func drain() async { await withCheckedContinuation { rest in syncing.async { rest.resume() } } }

@@ -1,3 +1,5 @@
+package import MPinWire
+
 /// Writes the members of a value as bytes, for items that every login reads and writes. A number takes 8 bytes,
 /// little-endian; an optional moment 9 bytes; a flag 1 byte; a text or octets 4 bytes for their length, and then their
 /// bytes (a text in UTF-8).
@@ -36,6 +38,26 @@ package struct Packer {
     package mutating func put(_ octets: [UInt8]) {
         putCount(octets.count)
         bytes.append(contentsOf: octets)
+    }
+
+    /// Writes a flag, and the text if there is one.
+    package mutating func put(_ text: String?) {
+        put(text != nil)
+        if let text { put(text) }
+    }
+
+    /// Writes the number of the texts in 8 bytes, and then the texts.
+    package mutating func put(_ texts: [String]) {
+        put(texts.count)
+        for text in texts { put(text) }
+    }
+
+    package mutating func put(_ value: some Packable) throws { try value.pack(into: &self) }
+
+    /// Writes a flag, and the value if there is one.
+    package mutating func put(_ value: (some Packable)?) throws {
+        put(value != nil)
+        if let value { try put(value) }
     }
 
     private mutating func putCount(_ count: Int) {
@@ -83,6 +105,22 @@ package struct Unpacker {
 
     package mutating func octets() throws -> [UInt8] { Array(try take(try length())) }
 
+    package mutating func optionalText() throws -> String? { try flag() ? text() : nil }
+
+    package mutating func texts() throws -> [String] {
+        var texts: [String] = []
+        for _ in 0..<(try count()) { texts.append(try text()) }
+        return texts
+    }
+
+    package mutating func value<Value: Packable>(_ type: Value.Type = Value.self) throws -> Value {
+        try Value(packed: &self)
+    }
+
+    package mutating func optionalValue<Value: Packable>(_ type: Value.Type = Value.self) throws -> Value? {
+        try flag() ? value() : nil
+    }
+
     private mutating func length() throws -> Int {
         try take(4).reversed().reduce(0) { $0 << 8 | Int($1) }
     }
@@ -93,5 +131,41 @@ package struct Unpacker {
         return bytes[next..<next + count]
     }
 
-    private static let foreign = StoreError.unusable("an item that this version cannot read")
+    /// The error for members that no version of this program has written.
+    package static let foreign = StoreError.unusable("an item that this version cannot read")
+}
+
+/// A value that can be a member of a packed item.
+package protocol Packable {
+    /// Reads the members in the order in which ``pack(into:)`` writes them.
+    init(packed members: inout Unpacker) throws
+
+    func pack(into members: inout Packer) throws
+}
+
+/// An item that is stored in packed form. Items that an earlier version of this program wrote as JSON are still read.
+package protocol PackedItem: Packable, Storable, Decodable {}
+
+extension PackedItem {
+    package init(stored bytes: [UInt8]) throws {
+        guard var members = try Unpacker(bytes, version: 1) else {
+            self = try JSON.decode(from: bytes.span)
+            return
+        }
+        try self.init(packed: &members)
+    }
+
+    package func stored() throws -> [UInt8] {
+        var members = Packer(version: 1, capacity: 512)
+        try pack(into: &members)
+        return members.bytes
+    }
+}
+
+extension PackedItem where Self: Encodable {
+    /// Returns a stored item as JSON, for a person to read. Nil if the bytes are no such item.
+    package static func json(stored bytes: [UInt8]) -> JSONValue? {
+        guard let item = try? Self(stored: bytes), let text = try? JSON.bytes(item) else { return nil }
+        return try? JSON.decode(from: text.span)
+    }
 }

@@ -140,8 +140,9 @@ package final class SQLiteConnection {
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
         case .text(let text): sqlite3_bind_text(statement, index, text, Int32(text.utf8.count), copied)
-        // The added byte makes the pointer non-null, because SQLite would take an empty blob for NULL.
-        case .bytes(let bytes): sqlite3_bind_blob(statement, index, bytes + [0], Int32(bytes.count), copied)
+        // SQLite would take an empty blob for NULL, because its pointer may be null.
+        case .bytes(let bytes) where bytes.isEmpty: sqlite3_bind_zeroblob(statement, index, 0)
+        case .bytes(let bytes): sqlite3_bind_blob(statement, index, bytes, Int32(bytes.count), copied)
         case .integer(let number?): sqlite3_bind_int64(statement, index, number)
         case .integer(nil): sqlite3_bind_null(statement, index)
         }

@@ -9,8 +9,11 @@ package final class SQLiteStore: Store {
     private let path: String
     private let lock: DatabaseLock
     private let writer: BatchWriter
-    /// The connection for reads. With a write-ahead log, reads never wait for the writer.
+    /// The connection for reads while the writer is busy. With a write-ahead log, they never wait for the writer.
     private let reader: Mutex<SQLiteConnection>
+
+    /// How many pages the connection for reads keeps. They become stale with each write.
+    private static let readerKilobytes = 256
 
     package let isNear = true
 
@@ -22,7 +25,9 @@ package final class SQLiteStore: Store {
         lock = try DatabaseLock(sharing: path)
         try unavailable { try Self.upgrade(path, schema, erases) }
         writer = try BatchWriter(path: path, erases: erases)
-        reader = Mutex(try SQLiteConnection(path: path))
+        let reader = try SQLiteConnection(path: path)
+        try unavailable { try reader.run("PRAGMA cache_size = -\(Self.readerKilobytes)") }
+        self.reader = Mutex(reader)
     }
 
     /// Waits until the writer is idle. To close the file, call this before the last reference to the store is released.
@@ -35,7 +40,9 @@ package final class SQLiteStore: Store {
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
-        try unavailable { try reader.withLock { try Self.item($0, key, now) } }
+        let found = try unavailable { try writer.readIfIdle { try Self.item($0, key, now) } }
+        if let found { return found }
+        return try unavailable { try reader.withLock { try Self.item($0, key, now) } }
     }
 
     package func transaction<Result: Sendable>(

@@ -148,6 +148,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
     }
 
     package func encode(to encoder: any Encoder) throws {
+        if let tree = encoder as? JSONTree { return try tree.encode(content: self) }
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()

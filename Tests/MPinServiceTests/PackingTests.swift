@@ -49,6 +49,26 @@ final class PackingTests: XCTestCase {
         XCTAssertEqual(left, broken)
     }
 
+    /// A browser that waited when an earlier version stopped goes on waiting.
+    func testAWaitingBrowserInJSONIsReadAndPacked() throws {
+        let login = #""login":{"authOTT":"t","id":"i","expires":1800000000000000,"isShown":false,"isRefused":true}"#
+        let outcome = #""outcome":{"status":200,"message":"m","logoutURL":"/l","logoutData":{"a":[1,null]}}"#
+        let rest = #""webOTTHash":"h","phoneStatus":"user","userID":"a","isRedeemed":false,"refusals":2"#
+        let refusal = #""refusal":{"version":1,"case":"wrong","left":1}"#
+        for text in ["{\(rest)}", "{\(rest),\(refusal)}", "{\(rest),\(login),\(outcome)}"] {
+            var old = try WaitingBrowser(stored: Array(text.utf8))
+            let packed = try old.stored()
+            XCTAssertEqual(packed.first, 1)
+            var new = try WaitingBrowser(stored: packed)
+            XCTAssertEqual(try new.stored(), packed)
+            XCTAssertEqual(new.show(at: now, showsRefusals: true), old.show(at: now, showsRefusals: true))
+            XCTAssertEqual(new.show(at: now, showsRefusals: true).refusals, 2)
+            XCTAssertEqual(new.show(at: now).status, text.contains("login") ? "authenticate" : "user")
+        }
+        let damaged = try WaitingBrowser(stored: Array("{\(rest),\(login),\(outcome)}".utf8)).stored().dropLast()
+        XCTAssertThrowsError(try WaitingBrowser(stored: Array(damaged)))
+    }
+
     func testOnlyTheFirstStartLooksAtAllOfThem() async throws {
         let store = MemoryStore()
         let slots = Slots(bits: 4, key: try .random(count: 32))

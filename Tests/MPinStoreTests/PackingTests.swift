@@ -12,6 +12,13 @@ final class PackingTests: XCTestCase {
         packer.put(Moment(microseconds: 5) as Moment?)
         packer.put("é\u{0}😀")
         packer.put([0, 255] as [UInt8])
+        packer.put(nil as String?)
+        packer.put("" as String?)
+        packer.put(["a", ""])
+        packer.put([] as [String])
+        try packer.put(Pair(left: "l", right: nil))
+        try packer.put(nil as Pair?)
+        try packer.put(Pair(left: "", right: 9) as Pair?)
         var reader = try XCTUnwrap(Unpacker(packer.bytes, version: 3))
         XCTAssertEqual(try reader.number(), .min)
         XCTAssertEqual(try reader.count(), 7)
@@ -21,7 +28,44 @@ final class PackingTests: XCTestCase {
         XCTAssertEqual(try reader.optionalMoment(), Moment(microseconds: 5))
         XCTAssertEqual(try reader.text(), "é\u{0}😀")
         XCTAssertEqual(try reader.octets(), [0, 255])
+        XCTAssertNil(try reader.optionalText())
+        XCTAssertEqual(try reader.optionalText(), "")
+        XCTAssertEqual(try reader.texts(), ["a", ""])
+        XCTAssertEqual(try reader.texts(), [])
+        XCTAssertEqual(try reader.value(), Pair(left: "l", right: nil))
+        XCTAssertNil(try reader.optionalValue(Pair.self))
+        XCTAssertEqual(try reader.optionalValue(), Pair(left: "", right: 9))
+        XCTAssertTrue(reader.isAtEnd)
         XCTAssertThrowsError(try reader.flag(), "the end")
+    }
+
+    private struct Pair: PackedItem, Codable, Equatable {
+        let left: String
+        let right: Int?
+
+        init(left: String, right: Int?) {
+            self.left = left
+            self.right = right
+        }
+
+        init(packed members: inout Unpacker) throws {
+            left = try members.text()
+            right = try members.flag() ? members.count() : nil
+        }
+
+        func pack(into members: inout Packer) {
+            members.put(left)
+            members.put(right != nil)
+            if let right { members.put(right) }
+        }
+    }
+
+    func testAPackedItemIsAlsoReadFromJSON() throws {
+        let pair = Pair(left: "l", right: 5)
+        XCTAssertEqual(try Pair(stored: pair.stored()), pair)
+        XCTAssertEqual(try pair.stored().first, 1)
+        XCTAssertEqual(try Pair(stored: Array(#"{"left":"l","right":5}"#.utf8)), pair)
+        XCTAssertThrowsError(try Pair(stored: [1, 9]))
     }
 
     func testBytesOfAnotherKindAreToldApartOrRefused() throws {

@@ -1,3 +1,5 @@
+package import MPinStore
+
 /// An error that the client gets as the answer to its authorization request (RFC 6749 section 4.1.2.1, OpenID Connect
 /// Core section 3.1.2.6).
 package struct AuthorizationFault: Error, Sendable, Equatable {
@@ -68,6 +70,24 @@ package struct ReturnAddress: Sendable, Equatable, Codable {
     /// The URL that carries `answer` in its query.
     package func location(_ answer: [(String, String)]) -> String {
         guard !answer.isEmpty else { return redirectURI.text }
-        return redirectURI.text + (redirectURI.text.contains("?") ? "&" : "?") + RequestParameters.query(answer)
+        let separator = redirectURI.text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
+        return redirectURI.text + separator + RequestParameters.query(answer)
+    }
+}
+
+extension ReturnAddress: Packable {
+    package init(packed members: inout Unpacker) throws {
+        clientID = try members.text()
+        redirectURI = try members.value()
+        guard let mode = Mode(rawValue: try members.text()) else { throw Unpacker.foreign }
+        self.mode = mode
+        state = try members.optionalText()
+    }
+
+    package func pack(into members: inout Packer) throws {
+        members.put(clientID)
+        try members.put(redirectURI)
+        members.put(mode.rawValue)
+        members.put(state)
     }
 }

@@ -1,8 +1,8 @@
-import MPinStore
+package import MPinStore
 
 /// An authorization request, by which a client asks to log a user in (RFC 6749 section 4.1.1, OpenID Connect Core
 /// section 3.1.2.1). It has been read and checked.
-package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
+package struct AuthorizationRequest: Sendable, Equatable, Codable, PackedItem {
     package enum Prompt: String, Sendable, Codable, CaseIterable {
         case none
         case login
@@ -222,5 +222,36 @@ extension AuthorizationRequest {
             throw AuthorizationFault(.unmetRequirements, "no login here has such an acr")
         }
         return claims
+    }
+}
+
+extension AuthorizationRequest {
+    package init(packed members: inout Unpacker) throws {
+        address = try members.value()
+        scopes = try members.texts()
+        nonce = try members.optionalText()
+        prompts = Set(try members.texts().compactMap(Prompt.init))
+        maxAge = try members.flag() ? members.count() : nil
+        idTokenHint = try members.optionalText()
+        subject = try members.optionalText()
+        locales = try members.texts()
+        pkce = try members.optionalValue()
+        claims = try members.value()
+        device = try members.optionalValue()
+    }
+
+    package func pack(into members: inout Packer) throws {
+        try members.put(address)
+        members.put(scopes)
+        members.put(nonce)
+        members.put(prompts.map(\.rawValue))
+        members.put(maxAge != nil)
+        if let maxAge { members.put(maxAge) }
+        members.put(idTokenHint)
+        members.put(subject)
+        members.put(locales)
+        try members.put(pkce)
+        try members.put(claims)
+        try members.put(device)
     }
 }

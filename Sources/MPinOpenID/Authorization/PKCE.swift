@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinStore
 
 /// The code challenge of an authorization request (RFC 7636, method S256 only). It is the SHA-256 of a secret verifier.
 /// The client later shows the verifier to redeem the code, which proves that the code was issued to it.
@@ -21,4 +22,10 @@ package struct PKCE: Sendable, Equatable, Codable {
         let computed = Array(Base64URL.encode(SHA256.hash(Array(verifier.utf8))).utf8)
         return constantTimeEqual(computed.span, Array(challenge.utf8).span)
     }
+}
+
+extension PKCE: Packable {
+    package init(packed members: inout Unpacker) throws { challenge = try members.text() }
+
+    package func pack(into members: inout Packer) { members.put(challenge) }
 }

@@ -1,3 +1,4 @@
+package import MPinStore
 import MPinWire
 
 /// The parameter `claims` (OpenID Connect Core section 5.5): the names of the claims that a client wants at userinfo,
@@ -39,5 +40,22 @@ package struct RequestedClaims: Sendable, Equatable, Codable {
         if case .string(let value)? = claim["value"] { return [value] }
         guard case .array(let values)? = claim["values"] else { return nil }
         return values.compactMap { if case .string(let value) = $0 { value } else { nil } }
+    }
+}
+
+extension RequestedClaims: Packable {
+    package init(packed members: inout Unpacker) throws {
+        userinfo = try members.texts()
+        idToken = try members.texts()
+        subject = try members.optionalText()
+        acr = try members.flag() ? members.texts() : nil
+    }
+
+    package func pack(into members: inout Packer) {
+        members.put(userinfo)
+        members.put(idToken)
+        members.put(subject)
+        members.put(acr != nil)
+        if let acr { members.put(acr) }
     }
 }

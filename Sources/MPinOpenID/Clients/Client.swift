@@ -118,6 +118,7 @@ package struct Client: Sendable, Equatable {
     }
 
     private static func registered(_ requested: String, in uris: [RedirectURI], anyPort: Bool) -> RedirectURI? {
+        if let same = uris.first(where: { $0.text == requested }) { return same }
         guard let uri = try? RedirectURI(requested) else { return nil }
         return uris.contains { $0.admits(uri, anyPort: anyPort) } ? uri : nil
     }

@@ -1,4 +1,5 @@
 import Glibc
+package import MPinStore
 
 /// An address that a browser is sent to with an answer: `https`, `http` on this machine, or an app's own scheme (RFC
 /// 6749 section 3.1.2, RFC 8252 section 7). Texts that two programs could read differently are refused, and nothing is
@@ -189,5 +190,24 @@ extension RedirectURI: Codable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
+    }
+}
+
+/// Packs the parts, too, because parsing the text costs more than reading them.
+extension RedirectURI: Packable {
+    package init(packed members: inout Unpacker) throws {
+        text = try members.text()
+        scheme = try members.text()
+        host = try members.text()
+        guard let port = UInt16(exactly: try members.number()) else { throw Unpacker.foreign }
+        self.port = port == 0 ? nil : port
+        rest = try members.text()
+    }
+
+    /// No URI has the port 0, so it stands for none.
+    package func pack(into members: inout Packer) {
+        for part in [text, scheme, host] { members.put(part) }
+        members.put(Int64(port ?? 0))
+        members.put(rest)
     }
 }

@@ -147,3 +147,19 @@ private struct PollDevice: NamedChange {
         return record.wasEarly ? .early : .pending
     }
 }
+
+extension DeviceCodes.Request: Packable {
+    package init(packed members: inout Unpacker) throws {
+        userCode = try members.value()
+        key = try members.text()
+        clientID = try members.text()
+        scopes = try members.texts()
+    }
+
+    package func pack(into members: inout Packer) throws {
+        try members.put(userCode)
+        members.put(key)
+        members.put(clientID)
+        members.put(scopes)
+    }
+}

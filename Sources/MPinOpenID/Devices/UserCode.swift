@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinStore
 
 /// The code that a device without a browser shows, and that a person types at another one (RFC 8628 section 3.2): eight
 /// letters, of which there are 20⁸, more than 2³⁴.
@@ -32,4 +33,10 @@ package struct UserCode: Sendable, Hashable, Codable {
 
     /// The code as it is shown: `BCDF-GHJK`.
     package var text: String { "\(letters.prefix(4))-\(letters.dropFirst(4))" }
+}
+
+extension UserCode: Packable {
+    package init(packed members: inout Unpacker) throws { letters = try members.text() }
+
+    package func pack(into members: inout Packer) { members.put(letters) }
 }

@@ -4,7 +4,13 @@ package enum Base64URL {
 
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 4 / 3 + 2)
+        append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the encoding of `bytes` in ASCII.
+    static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        text.reserveCapacity(text.count + bytes.count * 4 / 3 + 2)
         var (buffer, bits) = (UInt32(0), 0)
         for byte in bytes {
             buffer = buffer << 8 & 0xffff | UInt32(byte)
@@ -15,16 +21,17 @@ package enum Base64URL {
             }
         }
         if bits > 0 { text.append(digits[Int(buffer << UInt32(6 - bits) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil if ``encode(_:)`` cannot have made `text`: it has other characters, padding, a length that no encoding has,
     /// or unused bits that are not 0.
-    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(ascii: Array(text.utf8)[...]) }
+
+    static func decode(ascii text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count * 3 / 4)
+        bytes.reserveCapacity(text.count * 3 / 4)
         var (buffer, bits) = (UInt32(0), 0)
-        for character in text.utf8 {
+        for character in text {
             guard let value = value(character) else { return nil }
             buffer = buffer << 6 & 0xffff | value
             bits += 6

@@ -53,7 +53,9 @@ package struct RequestParameters: Sendable, Equatable {
             default: bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        // ASCII is UTF-8, and most values are ASCII. Checking other texts takes longer.
+        return bytes.allSatisfy { $0 < 0x80 }
+            ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
     }
 
     private static func hexValue(_ digit: UInt8) -> UInt8? {

@@ -48,6 +48,7 @@ package final class SigningKeys: Sendable {
     private let sealKey: SecretBytes
     private let schedule: Schedule
     private let loaded = Mutex<[Loaded]>([])
+    let knownTokens = KnownTokens()
 
     /// `sealKey` has 32 bytes.
     package init(in store: any Store, sealKey: SecretBytes, schedule: Schedule = Schedule()) {
@@ -138,6 +139,8 @@ package final class SigningKeys: Sendable {
         }
         let loadedKeys = keys
         loaded.withLock { $0 = loadedKeys }
+        let left = Set(keys.map(\.signer.kid))
+        if !known.allSatisfy({ left.contains($0.signer.kid) }) { knownTokens.forget() }
     }
 
     /// Returns the signer that is in use at `now`: of the keys that have begun to sign, the newest. Throws if there is

@@ -1,7 +1,7 @@
 package import MPinStore
 
 /// A browser session: the browser's user has logged in here, so the next client can log the user in without a PIN.
-package struct BrowserSession: Sendable, Equatable, Codable, Storable {
+package struct BrowserSession: Sendable, Equatable, Codable, PackedItem {
     /// The session's name in tokens (claim `sid`): 43 characters. It stays the same when the user enters the PIN again
     /// in the same browser, because clients that were opened before know this name.
     package let id: String
@@ -30,6 +30,26 @@ package struct BrowserSession: Sendable, Equatable, Codable, Storable {
     fileprivate mutating func open(_ clientID: String?, at now: Moment) {
         used = now
         if let clientID, !clients.contains(clientID) { clients.append(clientID) }
+    }
+}
+
+extension BrowserSession {
+    package init(packed members: inout Unpacker) throws {
+        id = try members.text()
+        login = try members.value()
+        begun = try members.moment()
+        used = try members.moment()
+        ends = try members.moment()
+        clients = try members.texts()
+        secretKey = try members.text()
+    }
+
+    package func pack(into members: inout Packer) throws {
+        members.put(id)
+        try members.put(login)
+        for moment in [begun, used, ends] { members.put(moment) }
+        members.put(clients)
+        members.put(secretKey)
     }
 }
 

@@ -36,7 +36,7 @@ package struct LoginProgress: Sendable, Equatable, Codable {
 }
 
 /// A login transaction: one browser tab between a client's authorization request and the answer to it.
-package struct LoginTransaction: Sendable, Equatable, Codable, Storable {
+package struct LoginTransaction: Sendable, Equatable, PackedItem {
     package let request: AuthorizationRequest
     /// The ``OpaqueToken/key`` of the cookie of the browser in which the login began.
     fileprivate let browser: String
@@ -50,6 +50,43 @@ package struct LoginTransaction: Sendable, Equatable, Codable, Storable {
         self.request = request
         self.progress = progress
         self.browser = browser
+    }
+}
+
+extension LoginTransaction {
+    package init(packed members: inout Unpacker) throws {
+        request = try members.value()
+        browser = try members.text()
+        progress = try members.value()
+        webOTT = try members.optionalText()
+        showsNumber = try members.flag()
+    }
+
+    package func pack(into members: inout Packer) throws {
+        try members.put(request)
+        members.put(browser)
+        try members.put(progress)
+        members.put(webOTT)
+        members.put(showsNumber)
+    }
+}
+
+extension LoginProgress: Packable {
+    package init(packed members: inout Unpacker) throws {
+        login = try members.optionalValue()
+        sessionID = try members.optionalText()
+        phoneKey = try members.optionalText()
+        isFresh = try members.flag()
+        isByNumber = try members.flag()
+        isConfirmed = try members.flag()
+        isConsented = try members.flag()
+    }
+
+    package func pack(into members: inout Packer) throws {
+        try members.put(login)
+        members.put(sessionID)
+        members.put(phoneKey)
+        for flag in [isFresh, isByNumber, isConfirmed, isConsented] { members.put(flag) }
     }
 }
 
@@ -107,8 +144,11 @@ package struct LoginTransactions: Sendable {
     /// whether a phone has logged in, and `wid` the name in the QR code.
     package func keep(_ request: AuthorizationRequest, webOTT: String, wid: String, at now: Moment) async throws {
         let (key, expires) = (Self.key(webOTT), now.adding(seconds: Self.seconds))
-        _ = try await sessions.create(key, request, expires: expires, at: now)
-        try await sessionKeys.update(Self.key(wid), at: now, .volatile) { $0 = .init(key, expires: expires) }
+        let (session, name) = (sessions.key(key), sessionKeys.key(Self.key(wid)))
+        try await sessions.store.transaction([session, name], at: now, .durable) { items in
+            try Table<AuthorizationRequest>.change(&items[session]) { $0 = .init(request, expires: expires) }
+            try Table<String>.change(&items[name]) { $0 = .init(key, expires: expires) }
+        }
     }
 
     /// Returns the request that was kept for the session `wid`, and removes it, as ``take(webOTT:at:)`` does. Of both

@@ -25,3 +25,17 @@ extension Moment {
     /// The whole seconds since 1970, the unit of time in claims.
     package var epochSeconds: Int { Int(microseconds / 1_000_000) }
 }
+
+extension UserLogin: Packable {
+    package init(packed members: inout Unpacker) throws {
+        userID = try members.text()
+        mpinID = try members.text()
+        time = try members.moment()
+    }
+
+    package func pack(into members: inout Packer) {
+        members.put(userID)
+        members.put(mpinID)
+        members.put(time)
+    }
+}

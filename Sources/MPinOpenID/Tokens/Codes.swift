@@ -30,7 +30,7 @@ package struct Authorization: Sendable, Equatable, Codable {
 /// The authorization codes: 32 random bytes each, of which the store has only the hash. A code is valid once, for a
 /// minute.
 package struct Codes: Sendable {
-    fileprivate struct Record: Codable, Storable {
+    fileprivate struct Record: PackedItem {
         let authorization: Authorization
         let redirectURI: String
         let pkce: PKCE?
@@ -114,5 +114,43 @@ private struct SpendCode: NamedChange {
         case (let pkce?, let verifier?): pkce.admits(verifier)
         default: false
         }
+    }
+}
+
+extension Authorization: Packable {
+    package init(packed members: inout Unpacker) throws {
+        clientID = try members.text()
+        login = try members.value()
+        sessionID = try members.optionalText()
+        scopes = try members.texts()
+        claims = try members.value()
+        nonce = try members.optionalText()
+    }
+
+    package func pack(into members: inout Packer) throws {
+        members.put(clientID)
+        try members.put(login)
+        members.put(sessionID)
+        members.put(scopes)
+        try members.put(claims)
+        members.put(nonce)
+    }
+}
+
+extension Codes.Record {
+    init(packed members: inout Unpacker) throws {
+        authorization = try members.value()
+        redirectURI = try members.text()
+        pkce = try members.optionalValue()
+        ends = try members.moment()
+        grantID = try members.optionalText()
+    }
+
+    func pack(into members: inout Packer) throws {
+        try members.put(authorization)
+        members.put(redirectURI)
+        try members.put(pkce)
+        members.put(ends)
+        members.put(grantID)
     }
 }

@@ -1,4 +1,5 @@
 package import MPinStore
+package import MPinWire
 
 /// A refresh token of 87 characters. Its first half names the family, and is known only to the client; its second half
 /// changes with each use.
@@ -36,7 +37,7 @@ package struct RefreshToken: Sendable {
 /// The grants. A grant stands behind the tokens that were issued for one code, and revoking it ends them. If the client
 /// gets refresh tokens, they form a family: one token is valid at a time, or for 30 seconds several siblings.
 package struct Grants: Sendable {
-    fileprivate struct Record: Codable, Storable {
+    fileprivate struct Record: Codable, PackedItem {
         /// Nil if the grant is revoked.
         var authorization: Authorization?
         /// Nil if the client gets no refresh tokens.
@@ -94,6 +95,9 @@ package struct Grants: Sendable {
         ofSessions = OwnedNames("oidc_session_grant", in: store)
         ofUsers = OwnedNames("oidc_user_grant", in: store)
     }
+
+    /// Returns a stored grant as JSON, for a person to read. Nil if the bytes are no grant.
+    package static func json(stored bytes: [UInt8]) -> JSONValue? { Record.json(stored: bytes) }
 
     /// Stores a new grant with its first refresh token. If the grant was already revoked, because the code was used
     /// twice at the same moment, it stays revoked. `isLasting`: whether the client gets refresh tokens. Throws
@@ -270,5 +274,33 @@ private struct RotateRefreshToken: NamedChange {
             entry = .init(record, expires: family.expires(lifetimes, at: now))
             return .granted(authorization)
         }
+    }
+}
+
+extension Grants.Record {
+    init(packed members: inout Unpacker) throws {
+        authorization = try members.optionalValue()
+        family = try members.optionalValue()
+    }
+
+    func pack(into members: inout Packer) throws {
+        try members.put(authorization)
+        try members.put(family)
+    }
+}
+
+extension Grants.Family: Packable {
+    init(packed members: inout Unpacker) throws {
+        current = try members.texts()
+        previous = try members.texts()
+        rotated = try members.moment()
+        ends = try members.moment()
+    }
+
+    func pack(into members: inout Packer) {
+        members.put(current)
+        members.put(previous)
+        members.put(rotated)
+        members.put(ends)
     }
 }

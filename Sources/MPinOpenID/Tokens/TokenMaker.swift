@@ -40,7 +40,9 @@ struct TokenMaker: Sendable {
         claims["gid"] = .string(grantID)
         // Who has exchanged the token acts for the user (RFC 8693 section 4.1). By this claim it is recognised.
         if exchange != nil { claims["act"] = .object(["sub": .string(client.id)]) }
-        return try JWT.sign(claims, type: Self.accessType, by: keys.signer(.es256, at: now))
+        let token = try JWT.sign(claims, type: Self.accessType, by: keys.signer(.es256, at: now))
+        keys.knownTokens.add(token, claims)
+        return token
     }
 
     /// Returns the audiences that access tokens of the client can have.
@@ -104,12 +106,15 @@ struct TokenMaker: Sendable {
         let ends: Int
         /// Whether the token was issued for another access token.
         let isExchanged: Bool
+        /// All claims of the token.
+        fileprivate let allClaims: JWT.Claims
+
         /// The claims that are for others than this provider.
-        let claims: JWT.Claims
+        var claims: JWT.Claims { allClaims.filter { $0.key != "gid" } }
     }
 
     func access(_ token: String, at now: Moment) -> Access? {
-        guard let claims = try? JWT.verified(token, .es256, type: Self.accessType, by: keys.signers),
+        guard let claims = claims(ofAccess: token),
             claims["iss"] == .string(issuer), case .int(let end)? = claims["exp"], now.epochSeconds < end,
             case .string(let clientID)? = claims["client_id"], case .string(let grantID)? = claims["gid"],
             case .string(let scope)? = claims["scope"], case .string(let id)? = claims["jti"]
@@ -117,7 +122,17 @@ struct TokenMaker: Sendable {
         return Access(
             id: id, clientID: clientID, grantID: grantID, scopes: scope.split(separator: " ").map(String.init),
             audiences: Self.texts(claims["aud"]), ends: end, isExchanged: claims["act"] != nil,
-            claims: claims.filter { $0.key != "gid" })
+            allClaims: claims)
+    }
+
+    /// Returns the claims of an access token that was made here. Nil if it is no such token.
+    private func claims(ofAccess token: String) -> JWT.Claims? {
+        if let known = keys.knownTokens.claims(of: token) { return known }
+        guard let claims = try? JWT.verified(token, .es256, type: Self.accessType, by: keys.signers) else {
+            return nil
+        }
+        keys.knownTokens.add(token, claims)
+        return claims
     }
 
     /// Returns the texts of a claim that is one text or a list of them.

@@ -82,7 +82,7 @@ extension Request {
     /// `authenticate` comes after the RPS's prefix. Without a prefix it is the request of the RPA, which does not wait
     /// (wire section 7).
     var kind: Kind {
-        let words = uri.path.split(separator: "/")
+        let words = uri.path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
         // The requests of MIRACL Trust with these names wait for nobody.
         let isTrust = words.dropLast().last == "v2"
         return switch words.last {
@@ -116,5 +116,18 @@ extension Request {
         guard given.hasPrefix("Bearer "), message.isSigned(String(given.dropFirst(7)), key: key) else {
             throw APIError(.unauthorized, "Missing or wrong bearer token")
         }
+    }
+}
+
+extension HTTPFields {
+    /// The value of a field. If there are several fields with this name, their values are joined, as by the subscript,
+    /// which takes longer.
+    func value(_ name: HTTPField.Name) -> String? {
+        var found: String?
+        for field in self where field.name == name {
+            guard found == nil else { return self[name] }
+            found = field.value
+        }
+        return found
     }
 }

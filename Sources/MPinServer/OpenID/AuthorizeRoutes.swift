@@ -154,7 +154,7 @@ extension Request {
     var isJSON: Bool { mediaType == "application/json" }
 
     private var mediaType: String {
-        let type = headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
-        return type.filter { $0 != " " }
+        let type = (headers.value(.contentType) ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
+        return String(decoding: type.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self).lowercased()
     }
 }

@@ -55,7 +55,7 @@ extension OpenIDFace {
             else {
                 throw TokenFault(.invalidRequest, "the body must be a form")
             }
-            let header = request.headers[.authorization]
+            let header = request.headers.value(.authorization)
             do { return try await work(parameters, header).unkept() } catch let fault as TokenFault
                 where fault.code.isRefusal
             {
@@ -91,8 +91,8 @@ extension OpenIDFace {
     }
 
     private func bearerToken(_ request: Request) async throws -> String? {
-        if let header = request.headers[.authorization] {
-            let words = header.split(separator: " ")
+        if let header = request.headers.value(.authorization) {
+            let words = header.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
             return words.count == 2 && words.first?.lowercased() == "bearer" ? words.last.map(String.init) : nil
         }
         guard request.method == .post, request.isForm else { return nil }

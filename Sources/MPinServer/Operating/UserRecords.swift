@@ -19,6 +19,8 @@ struct UserRecords: Sendable {
     private enum Place {
         /// The value is JSON, and the user id is the member with this path.
         case member([String])
+        /// The value is packed. The closure returns it as JSON, in which the user id is the member with this path.
+        case packed(@Sendable ([UInt8]) -> JSONValue?, [String])
         /// The key ends with the SHA-256 of the user id, in hex.
         case keyEnd
         /// The key starts with the SHA-256 of the user id, in hex.
@@ -30,9 +32,9 @@ struct UserRecords: Sendable {
     /// The tables in the order in which they are deleted. Identities come last: without its identity, no item of a user
     /// has an effect that was made meanwhile.
     private static let places: [(String, Place)] = [
-        ("oidc_session", .member(["login", "userID"])),
-        ("oidc_user_session", .keyStart), ("oidc_grant", .member(["authorization", "login", "userID"])),
-        ("oidc_user_grant", .keyStart), ("oidc_consent", .keyStart), ("oidc_profile", .member(["userID"])),
+        ("oidc_session", .packed(BrowserSession.json, ["login", "userID"])), ("oidc_user_session", .keyStart),
+        ("oidc_grant", .packed(Grants.json, ["authorization", "login", "userID"])), ("oidc_user_grant", .keyStart),
+        ("oidc_consent", .keyStart), ("oidc_profile", .member(["userID"])),
         ("oidc_email_link", .member(["userID"])), ("device", .keyStart),
         ("activation_code", .keyEnd), ("registration", .member(["userID"])), ("identity", .identity),
     ]
@@ -82,6 +84,8 @@ struct UserRecords: Sendable {
         switch place {
         case .member(let path):
             value = Self.json(item).flatMap { $0.member(path) == .string(user) ? $0 : nil }
+        case .packed(let json, let path):
+            value = json(item.value).flatMap { $0.member(path) == .string(user) ? $0 : nil }
         case .keyEnd: value = key.hasSuffix(userHash) ? Self.json(item) : nil
         case .keyStart: value = key.hasPrefix(userHash) ? Self.json(item) : nil
         case .identity:

@@ -75,7 +75,7 @@ struct CORSPolicy: Sendable {
         if takesCookies { fields.append(HTTPField(name: .accessControlAllowCredentials, value: "true")) }
         fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
         fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
-        guard let origin = request.headers[.origin] else { return }
+        guard let origin = request.headers.value(.origin) else { return }
         fields.append(HTTPField(name: .vary, value: "Origin"))
         if origins.contains(origin) {
             fields[.accessControlAllowOrigin] = origin
@@ -88,7 +88,7 @@ struct CORSPolicy: Sendable {
         to fields: inout HTTPFields, _ request: Request, _ asks: @Sendable (String, Request) async -> Bool
     ) async {
         fields.append(HTTPField(name: .vary, value: "Origin"))
-        guard methods.contains(request.method.rawValue), let origin = request.headers[.origin],
+        guard let origin = request.headers.value(.origin), methods.contains(request.method.rawValue),
             await asks(origin, request)
         else { return }
         fields[.accessControlAllowOrigin] = origin

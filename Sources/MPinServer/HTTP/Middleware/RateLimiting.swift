@@ -26,7 +26,7 @@ struct RateLimiting: Sendable {
     /// The rule for a path, found by its last two words. The RPS's prefix is ignored, because no path needs another
     /// rule with the prefix than without it.
     private static func rule(_ path: String) -> Rule {
-        let parts = path.split(separator: "/").suffix(2)
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).suffix(2).map { Substring($0) }
         switch (parts.first, parts.last) {
         case ("timePermit", _) where parts.count == 2: return .counted(.login)
         case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"),

@@ -24,7 +24,8 @@ struct StandardHeaders: Sendable {
         for field in Self.fixed where !response.headers.contains(field.name) { response.headers.append(field) }
         // Makes browsers use only HTTPS for this host, for a year (in seconds).
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
-        if let policy = cors.first(where: { request.uri.path.hasPrefix($0.prefix) }) {
+        let path = request.uri.path
+        if let policy = cors.first(where: { path.hasPrefix($0.prefix) }) {
             await policy.add(to: &response.headers, request)
         }
         response.headers.append(HTTPField(name: .xRequestID, value: context.requestID))
