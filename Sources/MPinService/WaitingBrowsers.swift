@@ -15,9 +15,12 @@ package struct WaitingBrowsers: Sendable {
     }
 
     /// Lets a browser wait under the name `wid`. False if the name is in use.
-    package func open(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
+    package func open(
+        _ wid: String, webOTT: String, details: WaitingBrowser.Details? = nil, expires: Moment, at now: Moment
+    ) async throws -> Bool {
         let hash = Self.hash(webOTT)
-        guard try await table.create(wid, WaitingBrowser(webOTTHash: hash), expires: expires, at: now) else {
+        let browser = WaitingBrowser(webOTTHash: hash, details: details)
+        guard try await table.create(wid, browser, expires: expires, at: now) else {
             return false
         }
         return try await names.create(hash, wid, expires: expires, at: now)
@@ -59,6 +62,10 @@ package struct WaitingBrowsers: Sendable {
         }
         signals.ring(wid)
         return result
+    }
+
+    func details(_ wid: String, at now: Moment) async throws -> WaitingBrowser.Details? {
+        try await table.read(wid, at: now)?.details
     }
 
     /// The outcome of the login with the token `authOTT`; nil while the phone has to wait.
