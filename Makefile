@@ -86,9 +86,11 @@ programs: lib # the C programs of Tests/C
 unit: $(SWIFT_TESTS) ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) test -c release --skip-build
 
-lint: packages ## formatting, citations and links, and the headers with every dialect of C and C++
+lint: packages ## formatting, citations and links, the lists of tables and of tested rows, and the headers with every dialect of C and C++
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 	Tests/docs.py
+	Tests/rows.py
+	Tests/tables.py
 	Tests/count_test.sh
 	$(MAKE) -C Tests/C headers
 
@@ -149,7 +151,7 @@ times-test: lib server ## the time of an answer reveals nothing: 20,000 samples 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
-oidc-test: lib server build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
+oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh
 	Tests/EndToEnd/forward_auth.sh
 

@@ -118,9 +118,8 @@ let package = Package(
             // The website's files are compiled into the program.
             resources: [
                 "Assets/style.css", "Assets/live.js", "Assets/times.js", "Assets/resend.js", "Assets/submit.js",
-                "Assets/icon.svg",
-                "Assets/favicon.ico", "Assets/confirm.html", "Languages/en.json", "Languages/de.json",
-                "Languages/fr.json", "Languages/es.json",
+                "Assets/once.js", "Assets/icon.svg", "Assets/favicon.ico", "Assets/confirm.html", "Languages/en.json",
+                "Languages/de.json", "Languages/fr.json", "Languages/es.json",
             ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) }, exclude: ["openapi.yaml"]),
         .executableTarget(
             name: "mpind",

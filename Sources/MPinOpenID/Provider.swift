@@ -57,6 +57,8 @@ package enum OpenIDEvent: Sendable, Equatable {
     /// Tokens were issued, for a code or for a refresh token (see `grant`).
     case granted(clientID: String, grant: Client.Grant, UserLogin)
     case refused(clientID: String, TokenFault.Code)
+    /// A user has logged in who is none of those who may use the client.
+    case noAccess(clientID: String, UserLogin)
     /// A client has revoked its tokens.
     case revoked(clientID: String, UserLogin)
     /// A code or an old refresh token was used again, so all tokens of its grant are revoked.
@@ -103,13 +105,15 @@ extension OpenIDProvider {
     package func step(
         _ request: AuthorizationRequest, of client: Client, _ progress: LoginProgress
     ) async throws -> AuthorizationStep {
+        var isAdmitted = true
+        if let login = progress.login { isAdmitted = try await admits(login, to: client) }
         var isAllowed = client.isFirstParty && request.device == nil
         if !isAllowed, request.device == nil, let login = progress.login {
             isAllowed = try await consents.cover(request.scopes, of: client, by: login.userID, at: now)
         }
         return request.step(
             progress, isExpected: { request.expects(subjects.subject(of: $0.userID, for: client)) },
-            isAllowed: isAllowed, at: now)
+            isAdmitted: isAdmitted, isAllowed: isAllowed, at: now)
     }
 
     /// Stores that the user allows the client the scopes of the request.

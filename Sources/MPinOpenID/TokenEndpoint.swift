@@ -75,7 +75,7 @@ extension OpenIDProvider {
     func issue(
         _ authorization: Authorization, _ token: RefreshToken, _ grant: Client.Grant, to client: Client
     ) async throws -> TokenAnswer {
-        guard try await permission(authorization.login) else { throw TokenFault.invalidGrant }
+        guard try await isPermitted(authorization.login, at: client) else { throw TokenFault.invalidGrant }
         let isLasting = isLasting(authorization.scopes, client)
         try await grants.begin(token, authorization, isLasting: isLasting, client.lifetimes, at: now)
         observer(.granted(clientID: client.id, grant: grant, authorization.login))
@@ -102,7 +102,7 @@ extension OpenIDProvider {
         guard scopes.allSatisfy(known.scopes.contains) else {
             throw TokenFault(.invalidScope, "more than was granted")
         }
-        guard try await permission(known.login) else { throw TokenFault.invalidGrant }
+        guard try await isPermitted(known.login, at: client) else { throw TokenFault.invalidGrant }
         guard try await isConsented(known, to: client) else {
             // A consent that the user gives again later must not bring the old tokens back.
             try await grants.revoke(token.grantID, at: now)
@@ -161,13 +161,13 @@ extension OpenIDProvider {
     }
 
     /// Returns what was granted with an access token, and the client that the token was issued to. Nil if the token or
-    /// its grant is revoked, if its user may no longer log in or has withdrawn the consent, or if its client is
-    /// disabled, or the client from whose token it was exchanged.
+    /// its grant is revoked, if its user may no longer log in, may not use the client or has withdrawn the consent, or
+    /// if its client is disabled, or the client from whose token it was exchanged.
     func authorization(of access: TokenMaker.Access) async throws -> (Authorization, Client)? {
         guard let authorization = try await grants.authorization(access.grantID, at: now),
             let client = try await client(access.clientID), !client.isDisabled,
             let first = try await self.client(authorization.clientID), !first.isDisabled,
-            try await isConsented(authorization, to: first), try await permission(authorization.login)
+            try await isConsented(authorization, to: first), try await isPermitted(authorization.login, at: first)
         else { return nil }
         guard access.isExchanged else { return (authorization, client) }
         return try await grants.isRevoked(token: access.id, at: now) ? nil : (authorization, client)

@@ -22,7 +22,12 @@ extension AuthenticationService {
 
     /// Lets a browser wait under a new random name. Tries again if another waiting browser has that name, which happens
     /// only if very many wait. Throws ``ServiceError/noFreeNumber`` after ``ServiceLimits/accessNumberTries``.
-    package func openBrowser(_ kind: BrowserName) async throws -> OpenedBrowser {
+    ///
+    /// `details` are what a phone is told that reads the QR code. There are none for a number, because anybody can guess
+    /// one that is in use.
+    package func openBrowser(
+        _ kind: BrowserName, details: WaitingBrowser.Details? = nil
+    ) async throws -> OpenedBrowser {
         let now = now
         let seconds = limits.accessNumberSeconds
         let expires = now.adding(seconds: seconds + limits.accessNumberGraceSeconds)
@@ -33,7 +38,8 @@ extension AuthenticationService {
                 case .code: Hex.encode(try randomBytes(16))
                 }
             let webOTT = Hex.encode(try randomBytes(16))
-            if try await browsers.open(wid, webOTT: webOTT, expires: expires, at: now) {
+            let shown = kind == .code ? details : nil
+            if try await browsers.open(wid, webOTT: webOTT, details: shown, expires: expires, at: now) {
                 return OpenedBrowser(wid: wid, webOTT: webOTT, seconds: seconds, begun: now)
             }
         }
@@ -95,6 +101,11 @@ extension AuthenticationService {
         }
         guard !AccessNumber.isNumber(wid) else { return true }
         return try await browsers.change(wid, at: now) { $0.report(status: status, userID: userID) } != nil
+    }
+
+    /// What a phone is told about the page with the QR code `wid`. Nil if the login is for the service itself.
+    package func details(of wid: String) async throws -> WaitingBrowser.Details? {
+        try await browsers.details(wid, at: now)
     }
 
     /// Whether `status` is a short word that is not reserved for the server.

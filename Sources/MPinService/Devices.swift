@@ -16,7 +16,8 @@ package struct Device: Sendable, Equatable {
     package let isBlocked: Bool
 }
 
-/// The devices of each user: an index of the identities by user, with the devices' names.
+/// The devices of each user: an index of the identities by user, with the devices' names, and an index of the users by
+/// their ids. An entry may name an identity that is not stored (yet), so whoever reads it looks for the identity.
 ///
 /// They are not a part of the identity's record, because every login reads and writes that, and the time for it must not
 /// depend on the length of a name.
@@ -30,32 +31,56 @@ package struct Devices: Sendable {
     package static let maxName = 64
 
     private let table: Table<Entry>
+    /// Has the user ids as keys, so that they can be listed in their order.
+    private let users: Table<Bool>
     private let store: any Store
 
     package init(in store: any Store) {
         table = Table("device", in: store)
+        users = Table("user", in: store)
         self.store = store
     }
 
-    /// Stores that an identity is a device of the user. A device that is there already keeps its name.
+    /// Stores that an identity is a device of the user. A device that is there already keeps its name. It is called
+    /// before the identity is stored, so that no identity is missing here.
     func add(identity: String, of userID: String, name: String, at now: Moment) async throws {
         let entry = Entry(name: Self.shown(name))
-        try await table.update(Self.prefix(userID) + identity, at: now, .ordered) { if $0 == nil { $0 = .init(entry) } }
+        let (device, user) = (table.key(Self.prefix(userID) + identity), users.key(userID))
+        try await store.transaction([device, user], at: now, .ordered) { items in
+            try Table<Entry>.change(&items[device]) { if $0 == nil { $0 = .init(entry) } }
+            try Table<Bool>.change(&items[user]) { $0 = .init(true) }
+        }
     }
 
     /// Returns the identities of a user with the names of the devices, in the order of the identities.
-    func list(of userID: String, at now: Moment) async throws -> [(identity: String, name: String)] {
+    package func list(of userID: String, at now: Moment) async throws -> [(identity: String, name: String)] {
         let prefix = Self.prefix(userID)
         return try await table.all(startingWith: prefix, at: now).map {
             (String($0.key.dropFirst(prefix.count)), $0.value.name)
         }
     }
 
-    /// Adds the identities that versions without this index have registered, once in the life of a store. A record that
-    /// cannot be read is left out.
-    func addAll(at now: Moment) async throws {
+    /// Returns at most `limit` user ids that begin with `prefix` and come after `last` (nil: from the first one on), in
+    /// the order of their bytes.
+    package func userIDs(
+        startingWith prefix: String, after last: String?, limit: Int, at now: Moment
+    ) async throws -> [String] {
+        var found: [String] = []
+        var begin = last
+        if last.map({ $0.utf8.lexicographicallyPrecedes(prefix.utf8) }) ?? !prefix.isEmpty {
+            // The list begins after a key, so the prefix itself is asked for.
+            if try await users.contains(prefix, at: now) { found = [prefix] }
+            begin = prefix
+        }
+        let more = try await users.list(after: begin, limit: limit, at: now).map(\.key)
+        return Array((found + more.prefix { $0.utf8.starts(with: prefix.utf8) }).prefix(limit))
+    }
+
+    /// Adds the identities that versions without these indexes have registered, once in the life of a store. A record
+    /// that cannot be read is left out.
+    package func addAll(at now: Moment) async throws {
         let done = Table<Bool>("packed", in: store)
-        guard try await !done.contains("device", at: now) else { return }
+        guard try await !done.contains("user", at: now) else { return }
         var last: String?
         repeat {
             let page = try await store.list("identity", after: last, limit: 500, at: now)
@@ -65,7 +90,7 @@ package struct Devices: Sendable {
             }
             last = page.last?.key
         } while last != nil
-        _ = try await done.create("device", true, at: now)
+        _ = try await done.create("user", true, at: now)
     }
 
     /// Returns the name without characters that cannot be seen or that change the direction of a text, and cut to its

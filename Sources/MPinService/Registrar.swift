@@ -231,13 +231,13 @@ extension AuthenticationService {
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw ServiceError.noShares
         }
+        try await devices.add(
+            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", at: now)
         // If the identity's record has another key id, the record belongs to another master secret than the share, so
         // the share must not be handed out.
         guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
             throw ServiceError.rotatedMeanwhile
         }
-        try await devices.add(
-            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", at: now)
         observer(.registered(id, user: registration.userID, keyID: keyID))
         let tickets = authorities.dropFirst().map {
             Ticket(index: $0.index, text: $0.clientSecretTicket(id, keyID: keyID))

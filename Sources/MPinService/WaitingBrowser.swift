@@ -62,9 +62,27 @@ package struct WaitingBrowser: PackedItem {
         var isFinal: Bool { status == "authenticate" || status == "expired" }
     }
 
+    /// What a phone is told about the page that it has read a QR code from.
+    package struct Details: Codable, Sendable, Equatable {
+        /// The user id that the phone proposes. Empty if there is none.
+        package let userID: String
+        /// The name of the application that the login is for.
+        package let name: String
+        /// The URL of its logo. Empty if it has none.
+        package let logoURL: String
+
+        package init(userID: String, name: String, logoURL: String) {
+            self.userID = userID
+            self.name = name
+            self.logoURL = logoURL
+        }
+    }
+
     /// SHA-256 of the browser's webOTT in hex. It is compared because a number may be given to another browser later:
     /// then the first browser's webOTT must not give access to the second one.
     let webOTTHash: String
+    /// Nil if the login is for the service itself.
+    let details: Details?
     private var phoneStatus = "new"
     private var userID = ""
     private var login: Login?
@@ -74,7 +92,10 @@ package struct WaitingBrowser: PackedItem {
     /// The verdict of the last refusal, until the phone reports something.
     private var refusal: Verdict?
 
-    init(webOTTHash: String) { self.webOTTHash = webOTTHash }
+    init(webOTTHash: String, details: Details? = nil) {
+        self.webOTTHash = webOTTHash
+        self.details = details
+    }
 
     /// Stores the phone's report, unless a login has succeeded.
     mutating func report(status: String, userID: String) {

@@ -15,13 +15,15 @@ package struct WaitingBrowsers: Sendable {
     }
 
     /// Lets a browser wait under the name `wid`. False if the name is in use.
-    package func open(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
+    package func open(
+        _ wid: String, webOTT: String, details: WaitingBrowser.Details? = nil, expires: Moment, at now: Moment
+    ) async throws -> Bool {
         let hash = Self.hash(webOTT)
         let (browser, name) = (table.key(wid), names.key(hash))
         return try await table.store.transaction([browser, name], at: now, .durable) { items in
             guard items[browser] == nil else { return false }
             try Table<WaitingBrowser>.change(&items[browser]) {
-                $0 = .init(WaitingBrowser(webOTTHash: hash), expires: expires)
+                $0 = .init(WaitingBrowser(webOTTHash: hash, details: details), expires: expires)
             }
             try Table<String>.change(&items[name]) { $0 = .init(wid, expires: expires) }
             return true
@@ -64,6 +66,10 @@ package struct WaitingBrowsers: Sendable {
         }
         signals.ring(wid)
         return result
+    }
+
+    func details(_ wid: String, at now: Moment) async throws -> WaitingBrowser.Details? {
+        try await table.read(wid, at: now)?.details
     }
 
     /// The outcome of the login with the token `authOTT`; nil while the phone has to wait.

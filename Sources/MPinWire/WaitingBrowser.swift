@@ -93,14 +93,17 @@ package struct CodeStatusResponse: Codable, Sendable {
 /// The answer to the status `wid` of a valid code: details of the page that shows it. Each of the three values has two
 /// names: old servers send the first three names, and old clients read the last three.
 package struct CodeDetailsResponse: Codable, Sendable {
-    package var PrerollId = ""
+    package var PrerollId: String
     package var AppName: String
     package var AppLogoUrl: String
-    package var prerollId = ""
+    package var prerollId: String
     package var appName: String
     package var appLogoURL: String
 
-    package init(name: String, logoURL: String) {
+    /// `prerollID`: the user id that the phone proposes; empty if there is none.
+    package init(name: String, logoURL: String, prerollID: String = "") {
+        PrerollId = prerollID
+        prerollId = prerollID
         AppName = name
         appName = name
         AppLogoUrl = logoURL

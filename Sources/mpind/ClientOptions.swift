@@ -59,6 +59,11 @@ struct ClientOptions: ParsableArguments {
     @Option(help: "true: it gets refresh tokens without offline_access; with --first-party true.")
     var refreshWithoutOfflineAccess: String?
 
+    @Option(help: "User id that may use it; without one, and without a group, all may. May be repeated.")
+    var allowUser: [String] = []
+    @Option(help: "Group whose members may use it, too (mpind user profile set --groups). May be repeated.")
+    var allowGroup: [String] = []
+
     @Option(help: "What sub is: public, pairwise, or user-id as with MIRACL. (default: public)")
     var subject: String?
     @Option(help: "With pairwise: clients of one sector know a user by the same sub. (default: the host it is at)")
@@ -89,7 +94,8 @@ struct ClientOptions: ParsableArguments {
         ]
         let lists = [
             "redirect-uri": redirectURI, "post-logout-uri": postLogoutURI, "origin": origin, "grant": grant,
-            "scope": scope, "audience": audience, "resource": resource,
+            "scope": scope, "audience": audience, "resource": resource, "allow-user": allowUser,
+            "allow-group": allowGroup,
         ]
         var change = ClientChange()
         for member in ClientMember.all {

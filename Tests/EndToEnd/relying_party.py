@@ -39,6 +39,11 @@ CLIENTS: dict[str, dict[str, Any]] = {
     "other": {"redirect-uri": [FAR, CALLBACK], "name": "Somebody's <shop>"},
     "off": {"redirect-uri": [FAR], "disabled": True},
     "pictured": {"redirect-uri": [FAR], "logo": "https://images.example/logo.svg"},
+    # An application that only some users may use.
+    "members": {
+        "first-party": True, "redirect-uri": [FAR, CALLBACK], "allow-user": ["bob@example.com"],
+        "allow-group": ["staff"],
+    },
     # A service that gets access tokens of the app with small apps, and asks about them.
     "api": {"resource": [API], "grant": []},
     # The operator's own app on a device without a browser.

@@ -444,6 +444,41 @@ def test_the_session_ends_with_that_of_the_provider(host: str, alice: Visitor) -
     assert ended.status_code == 302
 
 
+def test_who_may_see_the_host(host: str, app: App) -> None:
+    """Only members of the group see the website. Others get a page with status 403 that says why, at each way there."""
+    user = f"member-{host[-5:]}@example.com"
+    visitor = Visitor(registered(user))
+    name = "behind-nginx" if mpind_client("show", "behind-nginx").stdout.find(host) >= 0 else "behind-caddy"
+
+    def put_into(group: str) -> None:
+        command = [os.environ["MPIN_SERVER"], "user", "profile", "set", user, "--groups", group]
+        subprocess.run([*command, "--state-dir", str(WORK / "state")], check=True, capture_output=True)
+
+    visitor.enter(host + "/")
+    assert visitor.visit(host + "/").status_code == 200
+    done = mpind_client("set", name, "--allow-group", "staff", "--allow-user", "nobody@example.com")
+    assert done.returncode == 0 and "allow-group: staff" in done.stdout, done.stderr
+    try:
+        app.calls.clear()
+        assert visitor.visit(host + "/", SCRIPTS[0]).status_code == 401
+        start = visitor.visit(host + "/a?b")
+        assert start.status_code == 302
+        begun = visitor.visit(start.headers["Location"])
+        page = visitor.open(begun.headers["Location"])
+        assert page.status_code == 403 and 'id="no-access"' in page.text and user in page.text
+        back = visitor.press("/authorize/confirm", step="no-access", answer="cancel")
+        refused = visitor.visit(back.headers["Location"])
+        assert refused.status_code == 403 and 'href="/auth/start?to=%2Fa%3Fb"' in refused.text
+        assert app.calls == []
+        put_into("staff")
+        assert named(visitor.visit(host + "/"))["Remote-Groups"] == ["staff"]
+        put_into("guests")
+        assert visitor.visit(host + "/").status_code == 302
+    finally:
+        assert mpind_client("set", name, "--allow-group", "", "--allow-user", "").returncode == 0
+    assert visitor.visit(host + "/").status_code == 200
+
+
 def test_a_revoked_user(host: str) -> None:
     """The operator revokes a user: the next request is refused, and the provider does not log the user in."""
     user = f"revoked-{host[-5:]}@example.com"

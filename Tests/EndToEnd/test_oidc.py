@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import axe_core_python
+import mpin
 import pytest
 import requests
 from authlib.integrations.requests_client import OAuth2Session
@@ -377,6 +378,29 @@ def qr_code(person: Person) -> str:
     return read_code(picture).partition("#")[2]
 
 
+def test_row_30_what_a_phone_is_told(alice: Person, tmp_path: Path) -> None:
+    """A phone that has read the QR code learns name and logo of the application, and the user id of `login_hint`,
+    whether there is such a user or not. Who types an access number learns nothing of that. The user can still decline."""
+    logo, user = "https://images.example/logo.svg", "nobody@example.com"
+    alice.open(authorize(BACKEND, "pictured", login_hint=user))
+    with mpin.SDK(tmp_path / "store", backend=BACKEND) as sdk:
+        details = sdk.get_session_details(qr_code(alice))
+        assert (details.preroll_id, details.app_name, details.app_icon_url) == (user, "pictured", logo)
+        session = requests.post(authorize(BACKEND, "pictured", prerollid=user), json={}).json()
+        assert sdk.get_session_details(session["accessId"]).preroll_id == user
+        alice.open(authorize(BACKEND))
+        code = qr_code(alice)
+        details = sdk.get_session_details(code)
+        assert (details.preroll_id, details.app_name) == ("", "app") and details.app_icon_url.startswith(BACKEND)
+        sdk.abort_session(code)
+        alice.await_phone("abort")
+    alice.open(authorize(BACKEND, "pictured", login_hint=user))
+    alice.show_number()
+    body = {"status": "wid", "wid": alice.shown_code(), "userId": ""}
+    told = requests.post(BACKEND + alice.phone.settings["codeStatusURL"], json=body)
+    assert user not in told.text and "pictured" not in told.text
+
+
 def test_by_qr_code_without_a_question(alice: Person) -> None:
     """After a QR code there is no confirmation page, because whoever scans it sees the browser. A page tells of a wrong
     PIN."""
@@ -427,6 +451,67 @@ def test_row_23_a_login_belongs_to_its_browser(alice: Person, other_phone: Phone
     assert answered(alice.log_in())["state"] == "two"
     alice.open(f"{BACKEND}/authorize/login?id={one}&way=number")
     assert answered(alice.log_in())["state"] == "one"
+
+
+def test_a_button_that_is_pressed_twice(alice: Person) -> None:
+    """Of two requests of one page that come at the same time, one gets a code, and the other a page that says that the
+    login is over. The next login of this browser needs no PIN."""
+    alice.open(authorize(BACKEND))
+    alice.show_number()
+    done = alice.enter_pin(alice.shown_code())
+    alice.await_phone()
+    assert "alice@example.com" in alice.press("/authorize/login").text
+    form = {"id": alice.login_id, "step": "confirmation", "answer": "yes"}
+    cookies = alice.browser.cookies.get_dict()
+
+    def press(_: int) -> requests.Response:
+        return requests.post(
+            f"{BACKEND}/authorize/confirm", data=form, cookies=cookies, headers={"Origin": BACKEND},
+            allow_redirects=False,
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(press, range(8)))
+    done.result()
+    [good] = [answer for answer in answers if answer.status_code == 303]
+    assert redeem(answered(good)["code"]).status_code == 200
+    for answer in answers:
+        if answer is not good:
+            assert answer.status_code == 400 and "This login is over" in answer.text
+            assert "Location" not in answer.headers and "Set-Cookie" not in answer.headers
+    alice.browser.cookies.set("mpin-sso", good.cookies["mpin-sso"])
+    assert "code" in answered(alice.open(authorize(BACKEND, prompt="none")))
+
+
+def test_row_71_no_page_is_shown_in_a_frame(alice: Person) -> None:
+    """Every answer forbids other sites to show it in a frame, so that nobody can be made to press a hidden button."""
+    alice.open(authorize(BACKEND))
+    answers = [
+        requests.get(authorize(BACKEND)), requests.get(authorize(BACKEND, "pictured")),
+        requests.get(authorize(BACKEND, client_id="nobody")), alice.open(f"{BACKEND}/authorize/login?id=x"),
+        requests.get(authorize(BACKEND, response_mode="form_post", prompt="none")),
+        requests.get(authorize(BACKEND, prompt="none"), allow_redirects=False),
+    ]  # fmt: skip
+    alice.open(authorize(BACKEND))
+    alice.show_number()
+    done = alice.enter_pin(alice.shown_code())
+    alice.await_phone()
+    answers.append(alice.press("/authorize/login"))
+    answers.append(alice.press("/authorize/confirm", step="confirmation", answer="yes"))
+    done.result()
+    for query in ({"prompt": "select_account"}, {"client_id": "other"}, {"client_id": "members"}):
+        answers.append(alice.open(authorize(BACKEND, **query)))
+        assert alice.login_id
+    for path in ("/oidc/logout", "/account/settings", "/account/link?token=x", "/device", "/device?user_code=x",
+                 "/device/done", "/auth/callback", "/auth/verify", "/oidc/userinfo", "/oidc/certs", "/none"):  # fmt: skip
+        answers.append(alice.browser.get(BACKEND + path, allow_redirects=False))
+    for path in ("/device", "/authorize/login", "/authorize/confirm", "/oidc/logout/confirm", "/account/profile"):
+        answers.append(alice.browser.post(BACKEND + path, data={}, allow_redirects=False))
+    assert len({answer.status_code for answer in answers}) > 5
+    for answer in answers:
+        assert answer.headers["X-Frame-Options"] == "DENY", answer.url
+        policy = [part.strip() for part in answer.headers["Content-Security-Policy"].split(";")]
+        assert "frame-ancestors 'none'" in policy and "base-uri 'none'" in policy, answer.url
 
 
 def test_row_14_form_post(alice: Person) -> None:
@@ -678,6 +763,15 @@ def site() -> Iterator[list[dict[str, list[str]]]]:
         server.shutdown()
 
 
+#: Presses a button three times, and returns for each time whether the form would have been sent.
+PRESSES = """
+const sent = [], button = document.querySelector("button[value=yes]");
+button.form.addEventListener("submit", (event) => { sent.push(!event.defaultPrevented); event.preventDefault(); });
+for (let count = 0; count < 3; count++) button.click();
+return sent;
+"""
+
+
 @pytest.mark.parametrize("mode", ["query", "form_post"])
 def test_in_a_real_browser(
     browser: Browser, phone: Phone, site: list[dict[str, list[str]]], mode: str
@@ -701,6 +795,9 @@ def test_in_a_real_browser(
     browser.wait_for("You are back")
     browser.open(authorize(BACKEND, redirect_uri=CALLBACK, prompt="select_account"))
     look(browser)
+    # A double click sends the form once, so that the browser gets the answer of the only request.
+    assert browser.driver.execute_script(PRESSES) == [True, False, False]
+    browser.open(authorize(BACKEND, redirect_uri=CALLBACK, prompt="select_account"))
     browser.click("Not you? Log in as somebody else")
     assert browser.text("#status")
     browser.click("Cancel")

@@ -213,21 +213,27 @@ def mailing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def mailed(server: Server, address: str) -> str:
     """Returns the link in the newest mail to an address."""
+    found = re.search(r"^http\S+", mail_text(server, address)[1], re.MULTILINE)
+    assert found
+    return found[0]
+
+
+def mail_text(server: Server, address: str) -> tuple[str, str]:
+    """Returns the subject and the text of the newest mail to an address."""
     folder = server.mails
     assert folder
 
-    def find() -> str | None:
+    def find() -> tuple[str, str] | None:
         for file in sorted(folder.glob("*.eml"), reverse=True):
             mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
             if address in mail["To"]:
                 text = mail.get_body(("plain",))
                 assert text is not None
-                found = re.search(r"^http\S+", text.get_content(), re.MULTILINE)
-                assert found, text.get_content()
-                return found[0]
+                return str(mail["Subject"]), str(text.get_content())
         return None
 
-    return str(wait_until(find))
+    subject, text = wait_until(find)
+    return subject, text
 
 
 def with_mail(server: Server, user: str) -> Person:
@@ -266,8 +272,15 @@ def test_a_new_mail_address(mailing: Server) -> None:
     place = f"{mailing.backend}/account/link"
     assert requests.post(place, data=form, headers={"Origin": "https://evil.example"}).status_code == 403
     assert claims() == ("eve@example.com", True)
-    assert requests.post(place, data=form, headers=own).status_code == 200
+    told = {"en": "has changed", "de": "wurde geändert"}
+    assert not any(words in mail_text(mailing, "eve@example.com")[0] for words in told.values())
+    german = {**own, "Accept-Language": "de"}
+    assert requests.post(place, data=form, headers=german).status_code == 200
     assert claims() == ("eve3@example.com", True)
+    # The owner of the old address learns of it, in the language of the browser.
+    subject, text = mail_text(mailing, "eve@example.com")
+    assert told["de"] in subject and "eve3@example.com" in text and "eve@example.com" in text
+    assert mailed(mailing, "eve@example.com") == mailing.backend + PAGE
     assert requests.post(place, data=form, headers=own).status_code == 410
     assert requests.get(link).status_code == 410
     open_account(eve)

@@ -106,7 +106,16 @@ final class AuthorizationRequestTests: XCTestCase {
             ["extra": "foobar", "lang": "de", "display": "popup", "acr_values": "1 2", "claims_locales": "se"])
         XCTAssertEqual(request, try accepted())
         XCTAssertEqual(try accepted(["ui_locales": "fr-CA fr de"]).locales, ["fr-CA", "fr", "de"])
-        XCTAssertNoThrow(try accepted(["login_hint": String(repeating: "x", count: 5000)]))
+    }
+
+    /// Row 30: `login_hint` is the user id that the phone proposes. It makes no request fail, whatever it is.
+    func testRow30TheLoginHint() throws {
+        XCTAssertEqual(try accepted(["login_hint": "alice@example.com"]).loginHint, "alice@example.com")
+        XCTAssertEqual(try accepted(["prerollid": "alice@example.com"]).loginHint, "alice@example.com")
+        XCTAssertEqual(try accepted(["login_hint": "alice", "prerollid": "bob"]).loginHint, "alice")
+        for hint in ["", String(repeating: "x", count: 257), String(repeating: "x", count: 5000)] {
+            XCTAssertNil(try accepted(["login_hint": hint]).loginHint)
+        }
     }
 
     /// Row 13: the only response type is `code`. Row 14: the response modes are `query` and `form_post`.

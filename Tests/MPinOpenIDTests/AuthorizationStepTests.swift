@@ -10,7 +10,7 @@ final class AuthorizationStepTests: XCTestCase {
 
     private func step(
         _ query: String, _ change: (inout LoginProgress) -> Void = { _ in }, isExpected: Bool = true,
-        isAllowed: Bool = true
+        isAdmitted: Bool = true, isAllowed: Bool = true
     ) throws -> AuthorizationStep {
         var client = Client(id: "app", name: "App", created: now)
         client.redirectURIs = [try RedirectURI("https://app.example/cb")]
@@ -21,7 +21,8 @@ final class AuthorizationStepTests: XCTestCase {
         }
         var progress = LoginProgress()
         change(&progress)
-        return request.step(progress, isExpected: { _ in isExpected }, isAllowed: isAllowed, at: now)
+        return request.step(
+            progress, isExpected: { _ in isExpected }, isAdmitted: isAdmitted, isAllowed: isAllowed, at: now)
     }
 
     private func code(_ step: AuthorizationStep) -> AuthorizationFault.Code? {
@@ -47,6 +48,23 @@ final class AuthorizationStepTests: XCTestCase {
         XCTAssertEqual(code(try step("prompt=none", known, isAllowed: false)), .consentRequired)
         XCTAssertEqual(code(try step("prompt=none&max_age=50", known)), .loginRequired)
         XCTAssertEqual(code(try step("prompt=none", known, isExpected: false)), .loginRequired)
+    }
+
+    /// A user who may not use the client gets a page that says so, or an error with `prompt=none`. Before that, a phone
+    /// that has typed the access number must be that of the person at the browser.
+    func testAUserWhoMayNotUseTheClient() throws {
+        for query in ["", "prompt=consent", "prompt=select_account"] {
+            XCTAssertEqual(try step(query, known, isAdmitted: false, isAllowed: false), .noAccess(login), query)
+        }
+        XCTAssertEqual(try step("prompt=none", known, isAdmitted: false), .refusal(.noAccess))
+        XCTAssertEqual(code(.refusal(.noAccess)), .accessDenied)
+        let byNumber = try step(
+            "",
+            {
+                fresh(&$0)
+                $0.isByNumber = true
+            }, isAdmitted: false)
+        guard case .confirmation = byNumber else { return XCTFail("\(byNumber)") }
     }
 
     /// Row 27: `prompt=login` requires a new PIN even if the user is logged in.

@@ -1,6 +1,7 @@
 import Crypto
 import MPinOpenID
 import MPinSecrets
+import MPinStore
 import MPinWire
 import XCTest
 
@@ -76,6 +77,38 @@ final class ForgedTokenTests: XCTestCase {
         let text = "\(try part(members)).\(try part(claims))"
         let signature = try key.signature(for: Array(text.utf8))
         return "\(text).\(Base64URL.encode(Array(signature.rawRepresentation)))"
+    }
+
+    /// Returns the private key that signs access tokens, opened as only the server can.
+    private func ownKey(_ test: ProviderUnderTest) async throws -> P256.Signing.PrivateKey {
+        struct Records: Decodable {
+            struct Key: Decodable { let kid, box: String }
+            let keys: [Key]
+        }
+        let kid = try test.provider.keys.signer(.es256, at: test.now).kid
+        let item = try await test.store.read(ItemKey("oidc_keys", "all"), at: test.now)
+        let stored = try XCTUnwrap(item).value
+        let records = try JSON.decode(Records.self, from: stored.span, fromAny: true)
+        let box = try XCTUnwrap(Hex.decode(try XCTUnwrap(records.keys.first { $0.kid == kid }).box))
+        let pem = try SealedBox.open(
+            box, key: test.sealKey, associatedData: Array("OpenID signing key \(kid)".utf8))
+        return try P256.Signing.PrivateKey(pemRepresentation: pem.plainText)
+    }
+
+    /// A token with our own signature is refused if its header demands something that this server does not know (`crit`,
+    /// RFC 7515 section 4.1.11). Without that member the same token is taken.
+    func testAHeaderThatDemandsMore() async throws {
+        let test = try await ProviderUnderTest()
+        let answer = try await test.redeem(try await test.code())
+        let (header, claims) = try decoded(answer.accessToken)
+        let key = try await ownKey(test)
+        let plain = try await test.bearerFault(try signed(claims, by: key, header))
+        XCTAssertNil(plain)
+        for critical in [JSONValue.array([.string("exp")]), .array([]), .string("exp"), .bool(false)] {
+            let more = header.merging(["crit": critical]) { own, _ in own }
+            let fault = try await test.bearerFault(try signed(claims, by: key, more))
+            XCTAssertEqual(fault, .invalidToken, "\(critical)")
+        }
     }
 
     func testNoForgedTokenIsTaken() async throws {

@@ -127,6 +127,30 @@ final class ForwardAuthTests: XCTestCase {
         guard case .refused = try await finish(over) else { return XCTFail("the session was over before") }
     }
 
+    /// Only users and groups that the operator has named may see a host, by the groups that they are in at each request.
+    func testOnlyThoseWhoMaySeeTheHost() async throws {
+        func put(_ groups: [String]) async throws {
+            var change = ProfileChange()
+            change.groups = groups
+            _ = try await test.provider.profiles.change("alice@example.com", change, at: test.now)
+        }
+        let cookie = try await entered(try await browser())
+        let late = try await browser()
+        host.allowedGroups = ["staff"]
+        let excluded = try await user(cookie)
+        XCTAssertNil(excluded)
+        guard case .refused = try await finish(late) else { return XCTFail("she is not in the group") }
+        try await put(["staff"])
+        let member = try await user(cookie)
+        XCTAssertEqual(member, "alice@example.com")
+        try await put([])
+        let left = try await user(cookie)
+        XCTAssertNil(left)
+        host.allowedUsers = ["alice@example.com"]
+        let named = try await user(cookie)
+        XCTAssertEqual(named, "alice@example.com")
+    }
+
     /// Requests at the host are uses of the session at the provider: it ends an hour after the last, and after ten
     /// hours in any case.
     func testRequestsExtendTheSession() async throws {

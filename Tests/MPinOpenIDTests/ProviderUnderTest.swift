@@ -20,6 +20,8 @@ final class ProviderUnderTest: Sendable {
     let provider: OpenIDProvider
     let store: any Store
     let events = Events()
+    /// The key under which the signing keys are sealed in the store.
+    let sealKey: SecretBytes
     private let time: Time
 
     final class Time: Sendable {
@@ -52,7 +54,8 @@ final class ProviderUnderTest: Sendable {
         phone.scopes = app.scopes
         let store = RepeatingStore(MemoryStore())
         self.store = store
-        let keys = SigningKeys(in: store, sealKey: try .random(count: 32))
+        sealKey = try .random(count: 32)
+        let keys = SigningKeys(in: store, sealKey: sealKey)
         try await keys.refresh(at: time.now)
         var api = Client(id: "api", name: "API", created: time.now)
         api.secrets = app.secrets

@@ -6,6 +6,7 @@ import MPinServer
 import MPinService
 import MPinStore
 import MPinWire
+import StoreEngines
 import XCTest
 
 /// Tests the admin API of a server in the test's process.
@@ -278,6 +279,34 @@ final class AdminAPITests: XCTestCase {
         XCTAssertEqual(try all("userx", limit: 5), [])
     }
 
+    /// Neither a search nor the look at one user reads the identities of all others.
+    func testASearchReadsNoOtherUsers() throws {
+        let gate = TripGate()
+        let store = FarStore(MemoryStore(), gate)
+        let users = UserAdministration(in: store, clock: Moment.now)
+        try finish {
+            let records = Table<IdentityRecord>("identity", in: store)
+            for index in 0..<50 {
+                let record = IdentityRecord(mpinID: "00", userID: "user\(index / 2)", keyID: "1", registered: .now())
+                _ = try await records.create(Hex.encode(SHA256.hash(Array("\(index)".utf8))), record, at: .now())
+            }
+            // The first search indexes what was stored without indexes.
+            let all = try await users.search(prefix: "", after: nil, limit: 500)
+            XCTAssertEqual(all.users.count, 25)
+        }
+        for isSearch in [true, false] {
+            gate.expect([])
+            let found = try finish {
+                guard isSearch else { return try await users.find(user: "user7") }
+                return try await users.search(prefix: "user7", after: nil, limit: 5).users.flatMap(\.devices)
+            }
+            XCTAssertEqual(found.count, 2)
+            let calls = gate.result().calls
+            XCTAssertFalse(calls.contains("list identity"), "\(calls)")
+            XCTAssertEqual(calls.filter { $0 == "read identity" }.count, 2, "\(calls)")
+        }
+    }
+
     func testTheSearchTakesItsParametersFromTheQuery() throws {
         let server = try start()
         let (token, client) = (try token(server, "desk", [.usersRead]), TestClient(backend: server.backend))
@@ -312,7 +341,7 @@ final class AdminAPITests: XCTestCase {
                 let records = answer.object["records"] as? [[String: Any]] ?? []
                 XCTAssertEqual(
                     records.compactMap { $0["table"] as? String },
-                    ["oidc_profile", "device", "registration", "registration", "identity"])
+                    ["oidc_profile", "registration", "registration", "identity", "device", "user"])
                 for text in [alice.id, pending.mpinId] { XCTAssertTrue(answer.text.contains(text)) }
                 for text in ["bob@example.com", bob.id, "regOTT"] { XCTAssertFalse(answer.text.contains(text), text) }
             }

@@ -56,6 +56,22 @@ final class OpenIDTests: XCTestCase {
         XCTAssertEqual(statuses.count, 55)
     }
 
+    /// Row 43: without the operator's settings, 60 wrong secrets of a client get through at once, and further ones get
+    /// 429 until a minute has passed.
+    func testRow43TheDefaultLimit() throws {
+        let server = try InProcess(change: { $0.rates = .standard }, clients: Self.clients).keep(in: self)
+        func guess() throws -> Int {
+            try token(server, "client_id=app&client_secret=guess&grant_type=x").status
+        }
+        for number in 1...60 { XCTAssertEqual(try guess(), 401, "\(number)") }
+        // One request a second is allowed again, so on a slow machine the limit takes a few more.
+        var status = 401
+        for _ in 0..<1000 where status != 429 { status = try guess() }
+        XCTAssertEqual(status, 429)
+        XCTAssertEqual(RateLimits.standard.tokenAddress, RateLimit("60/60"))
+        XCTAssertEqual(RateLimits.standard.tokenClient, RateLimit("60/60"))
+    }
+
     /// Row 43: wrong codes are limited like wrong secrets.
     func testRow43GuessesOfCodes() throws {
         let server = try InProcess(change: { $0.rates.tokenClient = RateLimit("5/60000") }, clients: Self.clients)

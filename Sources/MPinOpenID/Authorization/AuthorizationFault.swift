@@ -28,6 +28,9 @@ package struct AuthorizationFault: Error, Sendable, Equatable {
         self.code = code
         self.description = description
     }
+
+    /// The user is none of those who may use the client.
+    package static let noAccess = AuthorizationFault(.accessDenied, "this user may not use the client")
 }
 
 /// The reason why the browser shows an error page and is not sent back to the client. Either nobody can be trusted with

@@ -24,6 +24,9 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, PackedItem {
     /// The `sub` of the user that the ID token hint names. Nil if the request has no such hint, and until the hint has
     /// been checked. (The parameter `claims` can name a user, too: see `claims.subject`.)
     private var subject: String?
+    /// The user id of the parameter `login_hint` (MIRACL: `prerollid`), which the phone proposes. Nil if there is none, or
+    /// if it is longer than 256 bytes: it must never make a request fail.
+    package let loginHint: String?
     /// The languages of the parameter `ui_locales`, the preferred one first.
     package let locales: [String]
     package let pkce: PKCE?
@@ -101,6 +104,7 @@ extension AuthorizationRequest {
         self.maxAge = maxAge
         nonce = nil
         prompts = []
+        loginHint = nil
         locales = []
         pkce = nil
         claims = RequestedClaims()
@@ -120,6 +124,8 @@ extension AuthorizationRequest {
         maxAge = try Self.maxAge(parameters)
         idTokenHint = parameters["id_token_hint"]
         subject = nil
+        let hint = parameters["login_hint"] ?? parameters["prerollid"]
+        loginHint = hint.flatMap { $0.utf8.count <= 256 ? $0 : nil }
         locales = parameters.words("ui_locales") ?? []
         pkce = try Self.pkce(parameters, client)
         claims = try Self.claims(parameters)

@@ -7,6 +7,8 @@ package enum AuthorizationStep: Sendable, Equatable {
     /// The person at the browser confirms that this user's phone is theirs. It is asked if the phone found the browser
     /// by an access number, which somebody else may have typed.
     case confirmation(UserLogin)
+    /// The user may not use the client. Somebody else can log in instead.
+    case noAccess(UserLogin)
     /// The user confirms this account, or chooses another one.
     case account(UserLogin)
     /// The user allows or denies the client what it asks for.
@@ -19,10 +21,10 @@ package enum AuthorizationStep: Sendable, Equatable {
 
 extension AuthorizationRequest {
     /// Returns the next step of a login that has come as far as `progress` says. `isExpected` returns whether a user is
-    /// the one that the request means. `isAllowed` says whether the client may have what it asks for without a consent
-    /// page.
+    /// the one that the request means. `isAdmitted` says whether the user of `progress` may use the client, and
+    /// `isAllowed` whether the client may have what it asks for without a consent page.
     package func step(
-        _ progress: LoginProgress, isExpected: (UserLogin) -> Bool, isAllowed: Bool, at now: Moment
+        _ progress: LoginProgress, isExpected: (UserLogin) -> Bool, isAdmitted: Bool, isAllowed: Bool, at now: Moment
     ) -> AuthorizationStep {
         guard let login = progress.login, progress.isFresh || isNewEnough(login, at: now) else {
             return asking(.login, or: AuthorizationFault(.loginRequired, "nobody is logged in, or not recently"))
@@ -32,6 +34,7 @@ extension AuthorizationRequest {
             let fault = AuthorizationFault(.loginRequired, "somebody else is logged in")
             return progress.isFresh ? .refusal(fault) : asking(.login, or: fault)
         }
+        guard isAdmitted else { return asking(.noAccess(login), or: .noAccess) }
         if prompts.contains(.selectAccount), !progress.isFresh, !progress.isConfirmed { return .account(login) }
         guard progress.isConsented || isAllowed && !prompts.contains(.consent) else {
             return asking(.consent(login), or: AuthorizationFault(.consentRequired, "the user has not consented"))

@@ -84,6 +84,10 @@ package struct Client: Sendable, Equatable {
     /// Whether the operator owns the client, so that its users are not asked for consent.
     package var isFirstParty = false
     package var isDisabled = false
+    /// The user ids that may use the client. If there are neither users nor groups here, everybody may.
+    package var allowedUsers: [String] = []
+    /// The groups whose members may use the client, too.
+    package var allowedGroups: [String] = []
     /// The origin of the website that a reverse proxy protects by forward authentication (``ForwardAuth``). Nil for
     /// every other client.
     package var protectedOrigin: WebOrigin?

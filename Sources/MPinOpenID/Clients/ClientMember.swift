@@ -21,7 +21,7 @@ package struct ClientMember: Sendable {
     package static func named(_ name: String) -> ClientMember? { all.first { $0.name == name } }
 
     /// All members, in the order in which `mpind client show` prints them.
-    package static let all: [ClientMember] = identity + addresses + rights + tokens
+    package static let all: [ClientMember] = identity + addresses + rights + access + tokens
 
     private static let identity = [
         ClientMember(name: "name", kind: .text, texts: { [$0.name] }) { client, texts throws(ClientFault) in
@@ -96,6 +96,24 @@ package struct ClientMember: Sendable {
         flagMember("first-party", \.isFirstParty),
         flagMember("require-pkce", \.requiresPKCE),
         flagMember("refresh-without-offline-access", \.refreshesWithoutOfflineAccess),
+    ]
+
+    /// Who may use the client (``Client/admits(_:)``).
+    private static let access = [
+        ClientMember(name: "allow-user", kind: .list, texts: \.allowedUsers) { client, texts throws(ClientFault) in
+            client.allowedUsers = try each("allow-user", texts) { text throws(ClientFault) in
+                guard isUserID(text) else { throw ClientFault("allow-user \(text)", "is no user id") }
+                return text
+            }
+        },
+        ClientMember(name: "allow-group", kind: .list, texts: \.allowedGroups) { client, texts throws(ClientFault) in
+            client.allowedGroups = try each("allow-group", texts) { text throws(ClientFault) in
+                guard ProfileChange.isGroup(text) else {
+                    throw ClientFault("allow-group \(text)", "is no group: 1 to 100 ASCII characters, and no comma")
+                }
+                return text
+            }
+        },
     ]
 
     private static let tokens = [
@@ -198,6 +216,12 @@ extension ClientMember {
     /// Returns whether `text` has 1 to 256 characters, all of them visible ASCII.
     private static func isToken(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// Returns whether a user can have this id: 1 to 1000 bytes without invisible characters.
+    private static func isUserID(_ text: String) -> Bool {
+        (1...1000).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }
     }
 
     /// Returns whether `text` has 1 to 100 characters, none of which is invisible, and one that is no blank.

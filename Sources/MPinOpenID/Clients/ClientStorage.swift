@@ -6,7 +6,7 @@ extension Client: Codable, Storable {
     private enum CodingKeys: String, CodingKey {
         case id, name, logo, authMethod, secrets, redirectURIs, postLogoutURIs, backchannelLogoutURI, grants, scopes
         case audiences, resources, origins, subject, sector, lifetimes, requiresPKCE, isFirstParty, isDisabled, amr
-        case claimsInIDToken, refreshesWithoutOfflineAccess, protectedOrigin, created
+        case claimsInIDToken, refreshesWithoutOfflineAccess, protectedOrigin, allowedUsers, allowedGroups, created
     }
 
     package init(from decoder: any Decoder) throws {
@@ -38,6 +38,8 @@ extension Client: Codable, Storable {
         try read(.claimsInIDToken, into: &claimsInIDToken)
         try read(.refreshesWithoutOfflineAccess, into: &refreshesWithoutOfflineAccess)
         protectedOrigin = try members.decodeIfPresent(WebOrigin.self, forKey: .protectedOrigin)
+        try read(.allowedUsers, into: &allowedUsers)
+        try read(.allowedGroups, into: &allowedGroups)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -65,6 +67,8 @@ extension Client: Codable, Storable {
         try members.encode(claimsInIDToken, forKey: .claimsInIDToken)
         try members.encode(refreshesWithoutOfflineAccess, forKey: .refreshesWithoutOfflineAccess)
         try members.encodeIfPresent(protectedOrigin, forKey: .protectedOrigin)
+        try members.encode(allowedUsers, forKey: .allowedUsers)
+        try members.encode(allowedGroups, forKey: .allowedGroups)
         try members.encode(created, forKey: .created)
     }
 }

@@ -36,18 +36,21 @@ package struct ForwardAuth: Sendable {
     }
 
     /// Returns the user whose browser has this cookie of a protected host. Nil if the session of the host has ended.
-    /// That is also the case if the browser's session at the provider has ended, or its user may no longer log in.
+    /// That is also the case if the browser's session at the provider has ended, or its user may no longer log in or
+    /// use this host.
     package func user(_ cookie: OpaqueToken, at client: Client) async throws -> ForwardedUser? {
         let now = provider.now
         guard let session = try await sessions.session(cookie, of: client, at: now),
             let browser = try await provider.sessions.live(session.browserSession, at: now),
             try await provider.permission(browser.login)
         else { return nil }
+        let profile = try await provider.profiles.profile(of: browser.login.userID, at: now)
+        guard client.admits(profile) else { return nil }
         if session.isDue(at: now) {
             _ = try await provider.sessions.open(client.id, with: session.browserSession, at: now)
             try await sessions.touch(cookie, at: now)
         }
-        return ForwardedUser(try await provider.profiles.profile(of: browser.login.userID, at: now))
+        return ForwardedUser(profile)
     }
 
     /// A login that has begun at a protected host.
@@ -105,7 +108,8 @@ package struct ForwardAuth: Sendable {
             case .granted(let authorization) = try await provider.codes.spend(
                 claim, for: OpaqueToken.random().key, at: now),
             let id = authorization.sessionID,
-            let own = try await provider.sessions.live(id, at: now), try await provider.permission(own.login)
+            let own = try await provider.sessions.live(id, at: now),
+            try await provider.isPermitted(own.login, at: client)
         else { return .refused(path) }
         let cookie = try await sessions.begin(browserSession: id, of: client, at: now)
         provider.observer(.granted(clientID: client.id, grant: .authorizationCode, own.login))

@@ -67,15 +67,19 @@ package struct ProfileChange: Sendable, Equatable {
         return text
     }
 
-    /// Checks that each group can stand in a list with commas, and in the header of an HTTP request.
+    /// Returns whether a group can have this name: it can stand in a list with commas, and in the header of an HTTP
+    /// request.
+    static func isGroup(_ text: String) -> Bool {
+        (1...100).contains(text.utf8.count) && text.first != " " && text.last != " "
+            && text.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ",") }
+    }
+
     private static func groups(_ texts: [String]) throws(ProfileFault) -> [String] {
         guard texts != [""] else { return [] }
         guard texts.count <= maxGroups else { throw ProfileFault(.groups, "more than \(maxGroups)") }
         guard Set(texts).count == texts.count else { throw ProfileFault(.groups, "one is there twice") }
-        for text in texts {
-            guard (1...100).contains(text.utf8.count), text.first != " ", text.last != " ",
-                text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ",") })
-            else { throw ProfileFault(.groups, "each must have 1 to 100 ASCII characters, and no comma") }
+        guard texts.allSatisfy(isGroup) else {
+            throw ProfileFault(.groups, "each must have 1 to 100 ASCII characters, and no comma")
         }
         return texts
     }

@@ -90,9 +90,11 @@ extension Profiles {
         return link
     }
 
-    /// Gives the user the address whose link was opened, as a verified one. Nil if the link is not valid any more.
-    package func confirmEmail(_ token: OpaqueToken, at now: Moment) async throws -> EmailLink? {
+    /// Gives the user the address whose link was opened, as a verified one. Returns the address that it replaces, too.
+    /// Nil if the link is not valid any more.
+    package func confirmEmail(_ token: OpaqueToken, at now: Moment) async throws -> (link: EmailLink, old: String?)? {
         guard let link = try await emailLink(token, at: now) else { return nil }
+        let old = try await profile(of: link.userID, at: now).email
         let profile = try await update(link.userID, at: now) { profile in
             guard profile.pendingEmail?.link == token.key else { return }
             profile.setEmail(link.address, isProven: true)
@@ -100,6 +102,6 @@ extension Profiles {
             profile.updated = now
         }
         try await links.delete(token.key, at: now)
-        return profile.email == link.address && profile.isEmailVerified ? link : nil
+        return profile.email == link.address && profile.isEmailVerified ? (link, old) : nil
     }
 }

@@ -31,7 +31,7 @@ extension OpenIDProvider {
 
     private func members(of token: RefreshToken, for client: Client) async throws -> [String: JSONValue]? {
         guard let authorization = try await grants.authorization(of: token, at: now),
-            authorization.clientID == client.id, try await permission(authorization.login)
+            authorization.clientID == client.id, try await isPermitted(authorization.login, at: client)
         else { return nil }
         return [
             "iss": .string(issuer), "client_id": .string(client.id),

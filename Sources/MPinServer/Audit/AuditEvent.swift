@@ -146,6 +146,12 @@ extension AuditEvent {
         return AuditEvent("tokens-revoked", subject, [("client", client), ("by", "client")], isDurable: true)
     }
 
+    /// A user has logged in to a client of the OpenID provider without being one of those who may use it.
+    static func noAccess(to client: String, _ login: UserLogin) -> AuditEvent {
+        let subject = Subject(identity: MPinID(hex: login.mpinID)?.key ?? "", user: login.userID)
+        return AuditEvent("access-denied", subject, [("client", client)])
+    }
+
     /// The OpenID provider has refused a client's request, because of a wrong secret, code or token, or because the
     /// client may not have what it asks for. `client`: its id, right or wrong; empty if the request names none.
     static func tokensRefused(client: String, error: String) -> AuditEvent {

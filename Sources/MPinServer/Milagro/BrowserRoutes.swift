@@ -35,10 +35,14 @@ extension MilagroFace {
     /// unknown code is no error, because Milagro's clients expect this.
     func codeStatus(_ request: Request) async throws -> Response {
         let body = try await request.json(CodeStatusRequest.self, limits)
-        let isKnown = try await service.report(
-            body.status, of: body.userId ?? "", to: (body.wid ?? "").lowercased())
+        let wid = (body.wid ?? "").lowercased()
+        let isKnown = try await service.report(body.status, of: body.userId ?? "", to: wid)
         guard isKnown, body.status == "wid" else { return .json(CodeStatusResponse()) }
-        return .json(CodeDetailsResponse(name: config.serviceName, logoURL: config.serviceIconURL))
+        guard let details = try await service.details(of: wid) else {
+            return .json(CodeDetailsResponse(name: config.serviceName, logoURL: config.serviceIconURL))
+        }
+        let logo = details.logoURL.isEmpty ? config.serviceIconURL : details.logoURL
+        return .json(CodeDetailsResponse(name: details.name, logoURL: logo, prerollID: details.userID))
     }
 
     /// The public POST /authenticate (wire section 6.8): the phone sends the token of its pass 2 and waits until the

@@ -61,11 +61,7 @@ extension OpenIDFace {
     func telling(
         _ address: ReturnAddress, _ pages: Pages, _ logger: Logger, _ work: () async throws -> Response
     ) async throws -> Response {
-        do { return try await work() } catch let error as StoreError {
-            logger.error("store failed", metadata: ["error": "\(error)"])
-            let fault = AuthorizationFault(.temporarilyUnavailable, "the state cannot be read or written")
-            return answer(fault, to: address, pages)
-        } catch ServiceError.noFreeNumber {
+        do { return try await work() } catch ServiceError.noFreeNumber {
             return answer(AuthorizationFault(.temporarilyUnavailable, "too many log in"), to: address, pages)
         } catch {
             logger.error("request failed", metadata: ["error": "\(error)"])
@@ -81,7 +77,9 @@ extension OpenIDFace {
         let step = try await provider.step(wish, of: client, progress)
         switch step {
         case .answer(let login): return try await finish(wish, progress, login, request, pages)
-        case .refusal(let fault): return answer(fault, to: wish.address, pages)
+        case .refusal(let fault):
+            if fault == .noAccess, let login = progress.login { provider.reportNoAccess(login, to: client) }
+            return answer(fault, to: wish.address, pages)
         default:
             let old = cookies.browser(request)
             let browser = try old ?? .random()

@@ -33,7 +33,8 @@ extension OpenIDFace {
             device: tab.request.device)
         switch step {
         case .login:
-            let browser = try await service.openBrowser(way == .code ? .code : .number)
+            let browser = try await service.openBrowser(
+                way == .code ? .code : .number, details: tab.request.details(tab.client))
             let changed = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) {
                 $0.webOTT = browser.webOTT
                 $0.showsNumber = way == .number
@@ -41,6 +42,9 @@ extension OpenIDFace {
             guard changed != nil else { return pages.over.response(.badRequest) }
             return page.login(browser, way)
         case .confirmation(let login): return page.confirmation(login)
+        case .noAccess(let login):
+            provider.reportNoAccess(login, to: tab.client)
+            return page.noAccess(login)
         case .account(let login): return page.account(login)
         case .consent(let login): return page.consent(login, tab.request.scopes)
         case .answer, .refusal: return pages.failed.response(.internalServerError)
@@ -61,13 +65,15 @@ extension OpenIDFace {
     }
 
     /// Answers GET /authorize/login with a new QR code or access number for the same login.
-    func offerAgain(_ request: Request) async throws -> Response {
+    func offerAgain(_ request: Request, _ logger: Logger) async throws -> Response {
         guard let (tab, transaction) = try await tab(request.query("id"), request) else {
             return pages(request).over.response(.badRequest)
         }
         let pages = pages(request, tab.request)
-        let step = try await provider.step(tab.request, of: tab.client, transaction.progress)
-        return try await show(step, tab, request.query("way") == "number" ? .number : .code, pages)
+        return try await telling(tab.request.address, pages, logger) {
+            let step = try await provider.step(tab.request, of: tab.client, transaction.progress)
+            return try await show(step, tab, request.query("way") == "number" ? .number : .code, pages)
+        }
     }
 
     /// Returns the form that a login page has posted, with the login transaction that it names. Nil if the form comes
@@ -159,6 +165,7 @@ extension OpenIDFace {
             // "other": the person wants another user. "no" to a confirmation: the phone was somebody else's. In both
             // cases the login begins anew.
             case ("other", _), ("no", .confirmation): try await change(tab) { $0 = LoginProgress() }
+            case (_, .noAccess): return try await refuse(.noAccess, tab, pages)
             default:
                 return try await refuse(AuthorizationFault(.accessDenied, "the user has declined"), tab, pages)
             }
@@ -195,6 +202,14 @@ extension OpenIDFace {
     }
 }
 
+extension AuthorizationRequest {
+    /// What a phone is told that reads the QR code. Nil if the login is for the account page.
+    func details(_ client: Client) -> WaitingBrowser.Details? {
+        guard !isForAccount else { return nil }
+        return .init(userID: loginHint ?? "", name: client.name, logoURL: client.logo ?? "")
+    }
+}
+
 extension AuthorizationStep {
     /// The name of the step in forms. An answer from a page of another step is ignored, because the person has answered
     /// another question.
@@ -202,6 +217,7 @@ extension AuthorizationStep {
         switch self {
         case .login: "login"
         case .confirmation: "confirmation"
+        case .noAccess: "no-access"
         case .account: "account"
         case .consent: "consent"
         case .answer, .refusal: "end"

@@ -77,7 +77,7 @@ struct OpenIDFace: Face {
         router.serve(
             path(LoginPaths.login),
             [
-                .get: { request, _ in try await offerAgain(request) },
+                .get: { request, context in try await offerAgain(request, context.logger) },
                 .post: { request, context in try await proceed(request, context.logger) },
             ])
         router.serve(
@@ -157,6 +157,9 @@ struct OpenIDAudit: Sendable {
             audit.record(.tokensRevoked(by: client, login))
         // The audit log gets its line from the route, which knows whether there were too many of them.
         case .refused(_, let code): metrics.count(.tokens, ["", code.rawValue])
+        case .noAccess(let client, let login):
+            metrics.count(.tokens, ["", TokenFault.Code.accessDenied.rawValue])
+            audit.record(.noAccess(to: client, login))
         case .loggedOut(let notice, let cause):
             metrics.count(.logouts, [cause.rawValue])
             audit.record(.loggedOut(notice, by: cause))

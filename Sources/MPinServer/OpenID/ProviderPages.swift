@@ -28,11 +28,11 @@ struct ProviderPages {
         return "<p class=\"lead\" id=\"client\">\(logo)\(say[.oidcClient, values])</p>"
     }
 
-    private func response(_ page: Page) -> Response {
+    private func response(_ page: Page, _ status: HTTPResponse.Status = .ok) -> Response {
         var sources = Page.Sources()
         sources.forms = [address.redirectURI.origin]
         sources.images = client.logo.flatMap { try? RedirectURI($0) }.map { [$0.origin] } ?? []
-        return page.response(sources: sources)
+        return page.response(status, sources: sources)
     }
 
     /// Returns the login page, with a QR code or an access number for a phone.
@@ -110,6 +110,14 @@ struct ProviderPages {
             [("yes", .proposalYes), ("no", .proposalNo)])
     }
 
+    /// Returns the page for a user who may not use the client, with status 403.
+    func noAccess(_ login: UserLogin) -> Response {
+        let values = user(login).merging(["name": "<strong>\(client.name)</strong>"]) { own, _ in own }
+        return question(
+            "no-access", .oidcNoAccessTitle, "<p id=\"no-access\">\(say[.oidcNoAccessText, values])</p>",
+            [("other", .oidcOther), ("cancel", .oidcCancel)], .forbidden)
+    }
+
     func account(_ login: UserLogin) -> Response {
         question(
             "account", .oidcAccountTitle, "<p>\(say[.loggedInAs, user(login)])</p>",
@@ -147,7 +155,8 @@ struct ProviderPages {
     }
 
     private func question(
-        _ step: String, _ title: Phrase, _ text: HTML, _ choices: [(String, Phrase)]
+        _ step: String, _ title: Phrase, _ text: HTML, _ choices: [(String, Phrase)],
+        _ status: HTTPResponse.Status = .ok
     ) -> Response {
         response(
             pages.page(
@@ -158,7 +167,7 @@ struct ProviderPages {
                 \(text)
                 \(answers(step, choices))
                 </section>
-                """))
+                """, script: "once"), status)
     }
 
     /// Returns the form with the buttons of a page. The first button is the main one; the others look less prominent.

@@ -14,13 +14,14 @@ extension OpenIDFace {
         guard let parameters = RequestParameters(request.uri.query ?? "") else {
             throw APIError(.badRequest, "No request")
         }
-        switch try await provider.read(parameters).reading {
+        let (reading, client) = try await provider.read(parameters)
+        switch reading {
         case .refused(let fault):
             logger.notice("session refused", metadata: ["fault": "\(fault)"])
             throw APIError(.badRequest, "Unknown client, or redirect URI that is not registered")
         case .returned(let fault, _): throw APIError(.badRequest, "\(fault.code.rawValue): \(fault.description)")
         case .accepted(let wish):
-            let browser = try await service.openBrowser(.code)
+            let browser = try await service.openBrowser(.code, details: client.flatMap { wish.details($0) })
             try await provider.logins.keep(wish, webOTT: browser.webOTT, wid: browser.wid, at: provider.now)
             return .json(
                 OpenedSession(
@@ -78,6 +79,9 @@ extension OpenIDFace {
         switch try await provider.step(wish, of: client, progress) {
         case .answer(let login): return try await provider.answer(wish, login, sessionID: nil)
         case .refusal(let fault): return wish.address.answer(fault, issuer: config.issuer)
+        case .noAccess(let login):
+            provider.reportNoAccess(login, to: client)
+            return wish.address.answer(.noAccess, issuer: config.issuer)
         default:
             let fault = AuthorizationFault(.consentRequired, "there is no page that could ask the user")
             return wish.address.answer(fault, issuer: config.issuer)

@@ -124,17 +124,23 @@ package struct UserAdministration: Sendable {
     /// Deletes expired items and returns their number.
     package func collect() async throws -> Int { try await store.collectAll(at: clock()) }
 
+    /// Returns the identities of a user, or only `identity` if given, in the order of their hashes.
     func matching(
         _ user: String, _ identity: String?, at now: Moment
     ) async throws -> [(key: String, value: IdentityRecord)] {
+        let (user, devices) = (UserID.normal(user), try await devices(at: now))
         var found: [(key: String, value: IdentityRecord)] = []
-        let user = UserID.normal(user)
-        var last: String?
-        while true {
-            let page = try await records.list(after: last, limit: 500, at: now)
-            found += page.filter { $0.value.userID == user && (identity == nil || identity == $0.key) }
-            guard let end = page.last else { return found }
-            last = end.key
+        for (key, _) in try await devices.list(of: user, at: now) where identity == nil || identity == key {
+            guard let record = try await records.read(key, at: now), record.userID == user else { continue }
+            found.append((key, record))
         }
+        return found
+    }
+
+    /// The indexes of devices and users. They are made here if only an older version has used the database.
+    func devices(at now: Moment) async throws -> Devices {
+        let devices = Devices(in: store)
+        try await devices.addAll(at: now)
+        return devices
     }
 }

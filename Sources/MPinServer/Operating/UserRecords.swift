@@ -25,18 +25,21 @@ struct UserRecords: Sendable {
         case keyEnd
         /// The key starts with the SHA-256 of the user id, in hex.
         case keyStart
+        /// The key is the user id.
+        case key
         /// The value is an ``IdentityRecord``.
         case identity
     }
 
     /// The tables in the order in which they are deleted. Identities come last: without its identity, no item of a user
-    /// has an effect that was made meanwhile.
+    /// has an effect that was made meanwhile. After them come only the indexes that lead to them. `Tests/tables.py`
+    /// lists the tables that have no data of users.
     private static let places: [(String, Place)] = [
         ("oidc_session", .packed(BrowserSession.json, ["login", "userID"])), ("oidc_user_session", .keyStart),
         ("oidc_grant", .packed(Grants.json, ["authorization", "login", "userID"])), ("oidc_user_grant", .keyStart),
         ("oidc_consent", .keyStart), ("oidc_profile", .member(["userID"])),
-        ("oidc_email_link", .member(["userID"])), ("device", .keyStart),
-        ("activation_code", .keyEnd), ("registration", .member(["userID"])), ("identity", .identity),
+        ("oidc_email_link", .member(["userID"])), ("activation_code", .keyEnd),
+        ("registration", .member(["userID"])), ("identity", .identity), ("device", .keyStart), ("user", .key),
     ]
 
     private let store: any Store
@@ -87,6 +90,7 @@ struct UserRecords: Sendable {
         case .packed(let json, let path):
             value = json(item.value).flatMap { $0.member(path) == .string(user) ? $0 : nil }
         case .keyEnd: value = key.hasSuffix(userHash) ? Self.json(item) : nil
+        case .key: value = key == user ? Self.json(item) : nil
         case .keyStart: value = key.hasPrefix(userHash) ? Self.json(item) : nil
         case .identity:
             value = (try? IdentityRecord(stored: item.value)).flatMap { $0.userID == user ? $0.exported : nil }

@@ -62,19 +62,15 @@ package struct MailTemplates: Sendable {
         return template.subject.filled(["service": brand.name])
     }
 
-    /// Mails with a code or to a new address are always the built-in ones, because the operator's are for registrations by
+    /// Mails with a code or about an address are always the built-in ones, because the operator's are for registrations by
     /// link.
     func mail(_ content: MailContent, in language: Language, brand: Brand) -> FilledMail {
         if let code = content.code { return content.ours(code: code, in: language, brand: brand) }
-        if content.newAddress != nil {
-            let subject = language.plain(.mailAddressSubject, ["service": brand.name])
-            return content.ours(subject: subject, in: language, brand: brand)
+        guard content.newAddress == nil, let template = own[language.code] ?? own[nil] else {
+            return content.ours(in: language, brand: brand)
         }
         let subject = subject(in: language, brand: brand)
         let (plain, markup) = content.values(brand)
-        guard let template = own[language.code] ?? own[nil] else {
-            return content.ours(subject: subject, in: language, brand: brand)
-        }
         return FilledMail(
             subject: subject, text: template.text.filled(plain), html: template.html?.filledMarkup(markup))
     }
@@ -87,9 +83,13 @@ struct MailContent {
     let expires: String
     /// The code that the user types in, in the place of the link; nil for a mail with a link.
     var code: String?
-    /// The new address of the user, to which the mail goes. Nil if it is the mail of a registration, which goes to the
-    /// user id.
+    /// The new address of the user. Nil if it is the mail of a registration, which goes to the user id.
     var newAddress: String?
+    /// The address that the new one has replaced, if the mail tells its owner so. Then the link leads to the account
+    /// page. Nil if the mail goes to the new address, with the link that confirms it.
+    var oldAddress: String?
+
+    var recipient: String { oldAddress ?? newAddress ?? user }
 
     /// The values that templates can use: `plain` for plain text, `markup` for HTML.
     func values(_ brand: Brand) -> (plain: [String: String], markup: [String: HTML]) {
@@ -110,24 +110,33 @@ struct MailContent {
         return FilledMail(subject: say.plain(.mailSubject, plain), text: text, html: nil)
     }
 
-    /// The built-in mail.
-    fileprivate func ours(subject: String, in say: Language, brand: Brand) -> FilledMail {
-        var (plain, markup) = values(brand)
-        let phrases: [String: Phrase] = [
-            "hello": .mailHello, "who": newAddress == nil ? .mailWho : .mailAddressWho, "open": .mailOpen,
-            "until": .mailUntil,
+    /// The texts of the built-in mail with a link.
+    private var phrases: [String: Phrase] {
+        if oldAddress != nil {
+            return [
+                "subject": .mailChangedSubject, "hello": .mailHello, "who": .mailChangedWho, "open": .mailChangedOpen,
+                "until": .mailChangedUntil, "button": .settingsTitle,
+            ]
+        }
+        return [
+            "subject": newAddress == nil ? .mailSubject : .mailAddressSubject, "hello": .mailHello,
+            "who": newAddress == nil ? .mailWho : .mailAddressWho, "open": .mailOpen, "until": .mailUntil,
+            "button": .confirmButton,
         ]
+    }
+
+    /// The built-in mail with a link.
+    fileprivate func ours(in say: Language, brand: Brand) -> FilledMail {
+        var (plain, markup) = values(brand)
         for (name, phrase) in phrases {
             plain[name] = say.plain(phrase, plain)
             markup[name] = say[phrase, markup]
         }
         markup["language"] = "\(say.code)"
-        markup["subject"] = "\(subject)"
-        markup["button"] = say[.confirmButton]
         let text = "{{hello}}\n\n{{who}}\n{{open}}\n\n{{link}}\n\n{{until}}\n"
         let html = String(decoding: PackageResources.confirm_html, as: UTF8.self)
         return FilledMail(
-            subject: subject, text: (try? Template(text))?.filled(plain) ?? "",
+            subject: plain["subject"] ?? "", text: (try? Template(text))?.filled(plain) ?? "",
             html: (try? Template(html))?.filledMarkup(markup))
     }
 }

@@ -3,7 +3,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinStore
 
-/// Sends mails with links: for activations, and for new addresses.
+/// Sends mails with links: for activations, for new addresses, and about them.
 struct Mailer: Sendable {
     let delivery: MailDelivery
     let seconds: Int
@@ -17,7 +17,7 @@ struct Mailer: Sendable {
     struct NoAddress: Error {}
 
     func send(_ content: MailContent, in language: Language) async throws {
-        let recipient = content.newAddress ?? content.user
+        let recipient = content.recipient
         let filled = templates.mail(content, in: language, brand: brand)
         // The deadline begins here, so that it includes the time until a thread is free.
         let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))

@@ -66,8 +66,8 @@ extension AuthenticationService {
         let now = now
         var record = IdentityRecord(mpinID: id.hex, userID: user, keyID: keyID, registered: now)
         record.publicKeyHash = SHA256.hash(publicKey)
-        try await identities.create(id, record, at: now)
         try await devices.add(identity: id.key, of: user, name: deviceName, at: now)
+        try await identities.create(id, record, at: now)
         observer(.registered(id, user: user, keyID: keyID))
         return authorities.map {
             Ticket(index: $0.index, text: $0.keyedSecretTicket(id, publicKey: publicKey, keyID: keyID))

@@ -59,7 +59,8 @@ final class ClientChangeTests: XCTestCase {
             "first-party": ["true"], "require-pkce": ["true"], "refresh-without-offline-access": ["true"],
             "subject": ["pairwise"], "sector": ["shops"], "amr": ["token"], "claims-in-id-token": ["true"],
             "access-token-seconds": ["60"], "id-token-seconds": ["61"], "refresh-idle-seconds": ["62"],
-            "refresh-max-seconds": ["63"],
+            "refresh-max-seconds": ["63"], "allow-user": ["alice@example.com", "bob"],
+            "allow-group": ["staff", "team 7"],
         ]
         // ForwardAuthTests tests the member that does not go with a redirect URI.
         XCTAssertEqual(Set(members.keys), Set(ClientMember.all.map(\.name)).subtracting(["forward-auth"]))

@@ -44,7 +44,7 @@ extension OpenIDFace {
             path(AccountPaths.link),
             [
                 .get: { request, _ in try await showAddressLink(request) },
-                .post: { request, _ in try await confirmAddress(request) },
+                .post: { request, context in try await confirmAddress(request, context.logger) },
             ])
     }
 

@@ -1,11 +1,12 @@
 import Hummingbird
+import Logging
 import MPinOpenID
 import MPinService
 import MPinStore
 import NIOCore
 
 /// A user's change of the mail address. The new address counts after its owner has opened the link in a mail to it and
-/// has pressed the button there.
+/// has pressed the button there. A mail to the old address tells of it.
 extension OpenIDFace {
     var mailer: Mailer { config.mailer }
 
@@ -59,16 +60,27 @@ extension OpenIDFace {
 
     /// Answers the button of that page. No session is needed, because the mail may be read on another device. The link
     /// itself is secret.
-    func confirmAddress(_ request: Request) async throws -> Response {
+    func confirmAddress(_ request: Request, _ logger: Logger) async throws -> Response {
         let pages = pages(request)
         guard request.isFromThisSite, request.isForm,
             let form = RequestParameters(String(buffer: try await request.bytes(limits)))
         else { return pages.refusedForm.response(.forbidden) }
         guard let token = form["token"].flatMap({ OpaqueToken($0) }),
-            let link = try await provider.profiles.confirmEmail(token, at: provider.now)
+            let (link, old) = try await provider.profiles.confirmEmail(token, at: provider.now)
         else { return pages.addressLinkOver.response(.gone) }
         config.audit.record(.profile("email-verified", user: link.userID, by: LogoutCause.user.rawValue))
+        if let old, old != link.address { await tell(old, link, pages.language, logger) }
         return pages.addressConfirmed(link, path(AccountPaths.page)).response()
+    }
+
+    /// Tells the owner of the address that was replaced. If the mail cannot be sent, the change stays.
+    private func tell(_ old: String, _ link: Profiles.EmailLink, _ language: Language, _ logger: Logger) async {
+        let content = MailContent(
+            link: provider.base + AccountPaths.page, user: link.userID, expires: "", newAddress: link.address,
+            oldAddress: old)
+        do { try await mailer.send(content, in: language) } catch {
+            logger.error("mail to the old address was not sent", metadata: ["error": "\(error)"])
+        }
     }
 }
 

@@ -24,6 +24,7 @@ struct Asset: Sendable {
                 bytes: Array(brand.style.utf8) + PackageResources.style_css),
             script("live", PackageResources.live_js), script("times", PackageResources.times_js),
             script("resend", PackageResources.resend_js), script("submit", PackageResources.submit_js),
+            script("once", PackageResources.once_js),
             icon(brand.accent),
         ] + (brand.logo.map { [$0.asset] } ?? [])
     }

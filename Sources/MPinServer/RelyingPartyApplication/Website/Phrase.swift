@@ -79,6 +79,8 @@ package enum Phrase: String, CaseIterable, Sendable {
     case oidcOther
     case oidcAccountTitle
     case oidcGoOn
+    case oidcNoAccessTitle
+    case oidcNoAccessText
     case oidcCancel
     case oidcReturnTitle
     case oidcOver
@@ -181,6 +183,10 @@ package enum Phrase: String, CaseIterable, Sendable {
     case mailSubject
     case mailAddressSubject
     case mailAddressWho
+    case mailChangedSubject
+    case mailChangedWho
+    case mailChangedOpen
+    case mailChangedUntil
     case mailHello
     case mailWho
     case mailOpen
