@@ -34,6 +34,7 @@ struct UserRecords: Sendable {
         ("oidc_user_session", .keyStart), ("oidc_grant", .member(["authorization", "login", "userID"])),
         ("oidc_user_grant", .keyStart), ("oidc_consent", .keyStart), ("oidc_profile", .member(["userID"])),
         ("oidc_email_link", .member(["userID"])), ("device", .keyStart),
+        ("renewal", .member(["userID"])),
         ("activation_code", .keyEnd), ("registration", .member(["userID"])), ("identity", .identity),
     ]
 
