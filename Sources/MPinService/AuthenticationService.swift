@@ -76,9 +76,16 @@ package struct AuthenticationService: Sendable {
     var now: Moment { rules.clock() }
 
     /// Whether the operator has revoked, blocked or deleted the identity. Then its sessions and tokens have no effect.
+    /// Those of an identity that was renewed last as long as those of its successor, because the user does not see the
+    /// renewal.
     package func isRevoked(_ id: MPinID) async throws -> Bool {
-        guard let record = try await identities.find(id, at: now) else { return true }
-        return record.revoked || record.isBlockedByOperator
+        var key = id.key
+        while let record = try await identities.find(key: key, at: now) {
+            if record.revoked || record.isBlockedByOperator { return true }
+            guard record.isReplaced else { return false }
+            key = Hex.encode(record.successor)
+        }
+        return true
     }
 
     func share(_ ask: () async throws -> SecretBytes) async throws -> SecretBytes {

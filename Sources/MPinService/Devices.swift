@@ -118,7 +118,7 @@ extension AuthenticationService {
             found.append(
                 Device(
                     identity: identity, name: name.isEmpty ? nil : name, registered: record.registered,
-                    lastUsed: record.lastAttempt, isRevoked: record.revoked, isBlocked: isBlocked))
+                    lastUsed: record.lastAttempt, isRevoked: record.hasEnded, isBlocked: isBlocked))
         }
         return found.sorted { $0.registered > $1.registered }
     }

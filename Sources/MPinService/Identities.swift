@@ -86,6 +86,18 @@ package struct Identities: Sendable {
         try await change(id, at: now) { $0.revoked = true }
     }
 
+    /// Notes that the identity with the key `new` has taken the place of the one with the key `old`, which can never log
+    /// in again. Returns the M-Pin ID of the old one. Nil if there is none, or another has taken its place before.
+    func replace(_ old: String, by new: String, at now: Moment) async throws -> MPinID? {
+        guard let successor = Hex.decode(new), successor.count == SHA256.size else { return nil }
+        return try await known.update(old, at: now, .durable) { entry in
+            guard var record = entry?.value, !record.isReplaced || record.successor == successor else { return nil }
+            record.successor = successor
+            entry = .init(record)
+            return MPinID(hex: record.mpinID)
+        }
+    }
+
     private func change(
         _ id: MPinID, at now: Moment, _ change: @escaping @Sendable (inout IdentityRecord) -> Void
     ) async throws -> IdentityRecord? {

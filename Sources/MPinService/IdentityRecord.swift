@@ -34,7 +34,19 @@ package struct IdentityRecord: Storable, Equatable {
     /// SHA-256 of the identity's public key, 32 bytes; zeros if it has no key pair.
     package var publicKeyHash = Self.noPublicKey
 
+    /// Whether the operator wants the device to renew its secret at its next login, if its wire can do so.
+    package var mustRenew = false
+    /// SHA-256 of the M-Pin ID that has taken this one's place, 32 bytes; zeros if none has. The identity can then never
+    /// log in again, but its sessions last as long as those of the other one.
+    package var successor = Self.noSuccessor
+
     package static let noPublicKey = [UInt8](repeating: 0, count: SHA256.size)
+    package static let noSuccessor = [UInt8](repeating: 0, count: SHA256.size)
+
+    /// Whether a renewed identity has taken this one's place.
+    package var isReplaced: Bool { successor != Self.noSuccessor }
+    /// Whether the identity can never log in again.
+    package var hasEnded: Bool { revoked || isReplaced }
 
     /// No attempt has this number, because ids of attempts are positive.
     private static let operatorsBlock = Int64.min
@@ -68,6 +80,7 @@ extension IdentityRecord {
         for _ in 0..<(try members.count()) { open.append(try members.number()) }
         if !members.isAtEnd { blockedBy = try members.number() }
         if !members.isAtEnd { publicKeyHash = try members.octets() }
+        if !members.isAtEnd { (mustRenew, successor) = (try members.flag(), try members.octets()) }
     }
 
     /// Whether the bytes are a packed record, and not JSON of a version before 1.1.0.
@@ -87,6 +100,8 @@ extension IdentityRecord {
         for id in open { members.put(id) }
         members.put(blockedBy)
         members.put(publicKeyHash)
+        members.put(mustRenew)
+        members.put(successor)
         return members.bytes
     }
 }
@@ -151,7 +166,7 @@ extension IdentityRecord {
             isProven = true
             // A block that has begun since the reservation stays, although the PIN is right.
             if isOpen, !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
-            return revoked ? .revoked : .right
+            return hasEnded ? .revoked : .right
         case .wrong: if isOpen { count(1) }
         case .refused: refused += 1
         case .notJudged: break
@@ -182,6 +197,9 @@ extension IdentityRecord {
         return blocked ? NewBlock(until: nil) : blockedUntil.map { NewBlock(until: $0) }
     }
 
+    /// Whether no right PIN can log the identity in now, unless the operator allows it again.
+    package var isBarred: Bool { hasEnded || isBlockedByOperator }
+
     /// Whether the operator, and not wrong PINs, has blocked the identity. Then its sessions have no effect either.
     package var isBlockedByOperator: Bool { blocked && blockedBy == Self.operatorsBlock }
 
@@ -207,7 +225,7 @@ extension IdentityRecord {
             }
         }
         if policy.block != .permanent, failuresSinceSuccess >= policy.maxFailures { blocked = true }
-        if revoked { return .revoked }
+        if hasEnded { return .revoked }
         if blocked { return .blocked(until: nil) }
         return blockedUntil.map { .blocked(until: $0) }
     }

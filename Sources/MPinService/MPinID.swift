@@ -22,6 +22,10 @@ package struct MPinID: Sendable, Equatable {
     /// The id of the project in the ID's JSON text; nil if the ID is of no project. It proves nothing, either.
     package var projectID: String? { content?.cID }
 
+    /// How the user was verified, as the ID's JSON text says; nil if it does not say. It proves something only for an
+    /// ID that this server has registered.
+    package var verification: VerificationType? { content?.vt.flatMap(VerificationType.init(rawValue:)) }
+
     private var content: Content? { try? JSONDecoder().decode(Content.self, from: Data(bytes)) }
 
     /// The members of the ID's JSON text that are of use here. All forms of IDs have a salt.
@@ -29,6 +33,7 @@ package struct MPinID: Sendable, Equatable {
         let userID: String
         let salt: String
         let cID: String?
+        let vt: String?
     }
 
     /// Reads hex in either case. Nil for an odd number of digits, other characters or an empty text.
@@ -54,12 +59,16 @@ package struct MPinID: Sendable, Equatable {
         return MPinID(bytes: Array(text.utf8))
     }
 
-    /// Makes a new ID of version 5 for a user of a project, whose mail address was verified (TRUST wire section 2.1).
-    package static func issue(userID: String, project: String, at now: Moment) throws -> MPinID {
+    /// Makes a new ID of version 5 for a user of a project (TRUST wire section 2.1). `verification` tells how the user was
+    /// verified.
+    package static func issue(
+        userID: String, project: String, verification: VerificationType = .mail, at now: Moment
+    ) throws -> MPinID {
         let salt = Data(try randomBytes(16)).base64EncodedString()
         let members = [
             #""iat":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
-            #""salt":"\#(salt)""#, #""v":5"#, #""scope":["auth"]"#, #""dta":[]"#, #""vt":"em""#,
+            #""salt":"\#(salt)""#, #""v":5"#, #""scope":["auth"]"#, #""dta":[]"#,
+            #""vt":"\#(verification.rawValue)""#,
         ]
         return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
     }
@@ -69,6 +78,18 @@ package struct MPinID: Sendable, Equatable {
         encoder.outputFormatting = .withoutEscapingSlashes
         return String(decoding: try encoder.encode(text), as: UTF8.self)
     }
+}
+
+/// How the user of an M-Pin ID was verified (TRUST wire section 2.1).
+package enum VerificationType: String, Codable, Sendable {
+    /// By a mail of this server.
+    case mail = "em"
+    /// By the project's own back end.
+    case custom = "pv"
+    /// By a QuickCode, which another device of the user has made.
+    case quickCode = "rc"
+    /// By a login of an older identity of the same device.
+    case renewal = "dvs"
 }
 
 /// In JSON an ID is written in hex.

@@ -40,7 +40,7 @@ extension AuthenticationService {
     private func requirePermission(_ id: MPinID, _ identity: IdentityRecord?) async throws {
         let refusal: (any Error)?
         do {
-            refusal = identity?.revoked == true ? ServiceError.revoked : try await permission?(id)
+            refusal = identity?.hasEnded == true ? ServiceError.revoked : try await permission?(id)
         } catch {
             observer(.permit(id, user: identity?.userID, refusal: error))
             throw error

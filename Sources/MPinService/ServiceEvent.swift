@@ -13,6 +13,10 @@ package enum ServiceEvent: Sendable {
     case registrationDeleted(MPinID, user: String)
     /// The client secret shares were handed out.
     case registered(MPinID, user: String, keyID: String)
+    /// A device has made a code with which its user can register another device.
+    case quickCodeMade(MPinID, user: String)
+    /// The identity was renewed: the second one has logged in, so the first one never can again.
+    case renewed(MPinID, user: String, by: MPinID)
     /// A proof was judged, or the same work was done without judging one. It began at the instant `since` and has just
     /// ended.
     case judged(since: ContinuousClock.Instant)

@@ -173,6 +173,7 @@ package struct WaitingBrowser: PackedItem {
 extension WaitingBrowser {
     package init(packed members: inout Unpacker) throws {
         webOTTHash = try members.text()
+        details = try members.optionalValue()
         phoneStatus = try members.text()
         userID = try members.text()
         login = try members.optionalValue()
@@ -183,13 +184,26 @@ extension WaitingBrowser {
     }
 
     package func pack(into members: inout Packer) throws {
-        for text in [webOTTHash, phoneStatus, userID] { members.put(text) }
+        members.put(webOTTHash)
+        try members.put(details)
+        members.put(phoneStatus)
+        members.put(userID)
         try members.put(login)
         members.put(isRedeemed)
         try members.put(outcome)
         members.put(refusals)
         members.put(refusal != nil)
         if let refusal { members.put(try refusal.stored()) }
+    }
+}
+
+extension WaitingBrowser.Details: Packable {
+    package init(packed members: inout Unpacker) throws {
+        (userID, name, logoURL) = (try members.text(), try members.text(), try members.text())
+    }
+
+    package func pack(into members: inout Packer) {
+        for text in [userID, name, logoURL] { members.put(text) }
     }
 }
 

@@ -203,8 +203,46 @@ package struct TrustAuthenticateResponse: Codable, Sendable {
     package var status = 200
     package var message = "OK"
     package var jwt: String?
+    /// If it is there, the device must register again, and then repeat the login.
+    package var dvsRegister: TrustRenewal?
 
     package init(jwt: String?) { self.jwt = jwt }
+
+    package init(renewal token: String) {
+        message = "renew"
+        dvsRegister = TrustRenewal(token: token)
+    }
+}
+
+/// How a device renews its secret (TRUST wire section 4.11).
+package struct TrustRenewal: Codable, Sendable {
+    /// The activation token of the new registration.
+    package var token: String
+    package var curve = "BN254CX"
+
+    package init(token: String) { self.token = token }
+}
+
+/// POST /verification/quickcode (TRUST wire section 4.12).
+package struct TrustQuickCodeRequest: Codable, Sendable {
+    package var projectId: String?
+    /// The token of a login with the scope `reg-code`.
+    package var jwt: String
+}
+
+/// The answer to ``TrustQuickCodeRequest``.
+package struct TrustQuickCodeResponse: Codable, Sendable {
+    /// Six digits.
+    package var code: String
+    /// In seconds since 1970.
+    package var expireTime: Int64
+    package var ttlSeconds: Int
+
+    package init(code: String, expireTime: Int64, ttlSeconds: Int) {
+        self.code = code
+        self.expireTime = expireTime
+        self.ttlSeconds = ttlSeconds
+    }
 }
 
 /// The answer to a refused request (TRUST wire section 3).

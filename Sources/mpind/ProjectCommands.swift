@@ -112,6 +112,14 @@ struct ProjectOptions: ParsableArguments {
     var verification: Project.Verification?
 
     @Option(
+        name: .customLong("quickcodes"),
+        help: """
+            Which devices may make QuickCodes, with which their users register further devices: all, verified (those that \
+            no QuickCode has registered) or none. (default: all)
+            """)
+    var quickCodes: Project.QuickCodeRule?
+
+    @Option(
         name: .customLong("link-url"),
         help: """
             Where links in mails and QR codes lead: your page with the client, or the app link of your app. '' stands for \
@@ -128,6 +136,7 @@ struct ProjectOptions: ParsableArguments {
         change.name = name
         change.pinLength = pinLength
         change.verification = verification
+        change.quickCodes = quickCodes
         change.linkURL = linkURL
         change.origins = origin.isEmpty ? nil : origin
         return change
@@ -135,6 +144,7 @@ struct ProjectOptions: ParsableArguments {
 }
 
 extension Project.Verification: ExpressibleByArgument {}
+extension Project.QuickCodeRule: ExpressibleByArgument {}
 
 /// The options that say where the projects are.
 struct ProjectPlace: ParsableArguments {

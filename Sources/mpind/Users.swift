@@ -8,8 +8,8 @@ struct Users: ParsableCommand {
         abstract: "List users, or show, block, unblock or revoke the identities of one, at a running or stopped RPS.",
         discussion: "Exit code 2: there is no such user.",
         subcommands: [
-            List.self, Show.self, Block.self, Unblock.self, Revoke.self, Code.self, Export.self, Delete.self,
-            Profile.self,
+            List.self, Show.self, Block.self, Unblock.self, Revoke.self, Renew.self, Code.self, Export.self,
+            Delete.self, Profile.self,
         ])
 
     struct List: AsyncParsableCommand {
@@ -86,6 +86,15 @@ struct Users: ParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws { try await operate { try await options.change(.unblock) } }
+    }
+
+    struct Renew: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Have the devices of a user renew their secrets at their next logins, without the user.",
+            discussion: "Only clients of MIRACL Trust can do so; others are not affected.")
+        @OptionGroup var options: Options
+
+        func run() async throws { try await operate { try await options.change(.renew) } }
     }
 
     struct Code: AsyncParsableCommand {

@@ -90,7 +90,8 @@ final class AdminAPITests: XCTestCase {
         let operations: [(String, String, Set<AdminScope>)] = [
             ("GET", "/users", [.usersRead, .usersWrite]), ("GET", "/users/x", [.usersRead, .usersWrite]),
             ("POST", "/users/x/block", [.usersWrite]), ("POST", "/users/x/unblock", [.usersWrite]),
-            ("POST", "/users/x/revoke", [.usersWrite]), ("GET", "/users/x/export", [.usersWrite]),
+            ("POST", "/users/x/revoke", [.usersWrite]), ("POST", "/users/x/renew", [.usersWrite]),
+            ("GET", "/users/x/export", [.usersWrite]),
             ("DELETE", "/users/x", [.usersWrite]), ("GET", "/clients", [.clientsRead, .clientsWrite]),
             ("POST", "/clients", [.clientsWrite]), ("GET", "/clients/x", [.clientsRead, .clientsWrite]),
             ("PATCH", "/clients/x", [.clientsWrite]), ("DELETE", "/clients/x", [.clientsWrite]),

@@ -68,7 +68,7 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(
             added.output.split(separator: "\n"),
             [
-                "id: shop", "name: The shop", "pin-length: 6", "verification: code",
+                "id: shop", "name: The shop", "pin-length: 6", "verification: code", "quickcodes: all",
                 "link-url: https://shop.example/login", "origin: https://shop.example",
                 "origin: https://www.shop.example",
             ])
@@ -78,7 +78,7 @@ final class OperatorTests: XCTestCase {
         let changed = try project("set", "shop", "--pin-length", "5", "--origin", "", "--link-url", "")
         XCTAssertEqual(
             changed.output.split(separator: "\n"),
-            ["id: shop", "name: The shop", "pin-length: 5", "verification: code"], changed.error)
+            ["id: shop", "name: The shop", "pin-length: 5", "verification: code", "quickcodes: all"], changed.error)
         XCTAssertEqual(try project("remove", "shop").output, "shop: removed\n")
         XCTAssertEqual(try project("list").output, "no project is registered\n")
         XCTAssertEqual(try client.verify("alice@example.com").context["params"], "projectId")

@@ -14,13 +14,8 @@ final class RotationTests: XCTestCase {
         try InProcess { $0.limits.service.keyWatchSeconds = 1 }.keep(in: self)
     }
 
-    /// Runs the operator's command on the file of a running D-TA.
     private func rotate(_ backend: Backend, _ name: String, until end: Moment? = nil) throws {
-        let command = try Mpind([
-            "dta", "rotate", "--database", "\(backend.stateFolder)/\(name).sqlite", "--key-file",
-            "\(backend.stateFolder)/\(name).key", "--serve-old-until", end?.iso ?? "now",
-        ])
-        XCTAssertEqual(command.stop(0), 0, command.logText)
+        try backend.rotate(name, until: end)
     }
 
     /// Returns the id of the master secret from which a new registration gets its shares.

@@ -86,8 +86,12 @@ final class TrustTranscriptTests: XCTestCase {
             try play(flow, "/verification/email", 0, wish)
             let code = try client.code(user)
             let confirmed = try play(flow, "/verification/confirmation", 0, ["userId": user, "code": code])
+            return try enrol(flow, user, XCTUnwrap(confirmed.object["actToken"] as? String))
+        }
+
+        /// Registers with a token by the requests of a flow.
+        func enrol(_ flow: String, _ user: String, _ token: String) throws -> TrustClient.Device {
             let keys = try TrustClient.KeyPair()
-            let token = try XCTUnwrap(confirmed.object["actToken"] as? String)
             let body = ["userId": user, "activationToken": token, "publicKey": Hex.encode(keys.publicKey)]
             let answer: TrustRegistrationResponse = try play(flow, "/registration", 0, body).json()
             XCTAssertEqual(answer.verificationType, "standardEmail")
@@ -126,12 +130,18 @@ final class TrustTranscriptTests: XCTestCase {
         try player.logIn("06", device, pin: "9999")
         try player.logIn("06", device, 1)
         try session(server, player, device)
+        let jwt = try XCTUnwrap(player.logIn("08", device, scope: "reg-code").object["jwt"] as? String)
+        let code = try player.play("08", "/verification/quickcode", 0, ["jwt": jwt]).object["code"] as? String
+        try player.logIn("08", player.enrol("08", Self.user, XCTUnwrap(code)), 1)
         try player.logIn("09", device, scope: "dvs-auth")
         try player.play("11", "/pushauth?client_id=rp", as: "/pushauth")
         try player.play("12", "/verification/email", 0)
         try player.play("12", "/verification/email", 1)
-        for number in 0..<3 { try player.logIn("13", device, pin: "9999", number) }
-        try player.play("13", "/rps/v2/pass1", 3, player.client.begin(device, pin: "1234", scope: "jwt").body)
+        _ = try await server.users().change(.renew, user: Self.user, identity: device.key, audit: .off)
+        let renewal = try player.logIn("10", device).renewalToken
+        try player.logIn("10", player.enrol("10", Self.user, XCTUnwrap(renewal)), 1)
+        for number in 0..<3 { try player.logIn("13", second, pin: "9999", number) }
+        try player.play("13", "/rps/v2/pass1", 3, player.client.begin(second, pin: "1234", scope: "jwt").body)
         try player.play("14", "/rps/v2/session?project_id=proj-1", 0)
     }
 

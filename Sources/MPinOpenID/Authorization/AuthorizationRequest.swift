@@ -240,6 +240,7 @@ extension AuthorizationRequest {
         maxAge = try members.flag() ? members.count() : nil
         idTokenHint = try members.optionalText()
         subject = try members.optionalText()
+        loginHint = try members.optionalText()
         locales = try members.texts()
         pkce = try members.optionalValue()
         claims = try members.value()
@@ -255,6 +256,7 @@ extension AuthorizationRequest {
         if let maxAge { members.put(maxAge) }
         members.put(idTokenHint)
         members.put(subject)
+        members.put(loginHint)
         members.put(locales)
         try members.put(pkce)
         try members.put(claims)

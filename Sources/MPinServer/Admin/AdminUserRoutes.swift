@@ -17,7 +17,7 @@ extension AdminRoute {
             request.resources.audit.record(.command("user show", user: user))
             return try UserDocument.response(user, await request.resources.users.find(user: user))
         },
-        change("block", .block), change("unblock", .unblock), change("revoke", .revoke),
+        change("block", .block), change("unblock", .unblock), change("revoke", .revoke), change("renew", .renew),
         // The export has M-Pin IDs, with which others can use up the attempts of a user. So reading is not enough.
         AdminRoute(.get, "/users/:user/export", "user export", .usersWrite) { request in
             let user = try request.name("user")

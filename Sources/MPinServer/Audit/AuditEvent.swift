@@ -56,6 +56,17 @@ extension AuditEvent {
         AuditEvent("registered", Subject(identity: id.key, user: user), [("key_id", keyID)])
     }
 
+    /// A device has made a QuickCode, with which its user can register another device.
+    static func quickCodeMade(_ id: MPinID, user: String) -> AuditEvent {
+        AuditEvent("quickcode-made", Subject(identity: id.key, user: user))
+    }
+
+    /// An identity was renewed, so it can never log in again.
+    static func renewed(_ id: MPinID, user: String, by successor: MPinID) -> AuditEvent {
+        AuditEvent(
+            "renewed", Subject(identity: id.key, user: user), [("successor", successor.key)], isDurable: true)
+    }
+
     /// A login has ended. `status`: the status of its ``Verdict``.
     static func login(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent(
@@ -195,6 +206,11 @@ extension AuditEvent {
 
     package static func unblocked(_ id: MPinID, user: String) -> AuditEvent {
         AuditEvent("unblocked", Subject(identity: id.key, user: user), isDurable: true)
+    }
+
+    /// The operator wants the device to renew its secret at its next login.
+    package static func renewalWanted(_ id: MPinID, user: String) -> AuditEvent {
+        AuditEvent("renewal-wanted", Subject(identity: id.key, user: user), isDurable: true)
     }
 
     package static func revoked(_ id: MPinID, user: String) -> AuditEvent {

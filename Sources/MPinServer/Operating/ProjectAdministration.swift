@@ -64,6 +64,7 @@ package struct ProjectChange: Sendable {
     package var verification: Project.Verification?
     /// An empty text stands for the server itself.
     package var linkURL: String?
+    package var quickCodes: Project.QuickCodeRule?
     /// A list with one empty text stands for none.
     package var origins: [String]?
 
@@ -75,6 +76,7 @@ package struct ProjectChange: Sendable {
     fileprivate var text: String {
         let members: [(String, Bool)] = [
             ("name", name != nil), ("pin-length", pinLength != nil), ("verification", verification != nil),
+            ("quickcodes", quickCodes != nil),
             ("link-url", linkURL != nil), ("origin", origins != nil),
         ]
         return members.filter(\.1).map(\.0).joined(separator: " ")
@@ -97,6 +99,7 @@ package struct ProjectChange: Sendable {
         if let name { project.name = name }
         if let pinLength { project.pinLength = pinLength }
         if let verification { project.verification = verification }
+        if let quickCodes { project.quickCodes = quickCodes }
         if let linkURL { project.linkURL = linkURL.isEmpty ? nil : linkURL.withoutSlashAtEnd }
         if let origins { project.origins = origins == [""] ? [] : origins }
     }
@@ -132,11 +135,13 @@ package struct ProjectEntry: Sendable, Encodable {
         [
             "id: \(project.id)", "name: \(project.name)", "pin-length: \(project.pinLength)",
             "verification: \(project.verification.rawValue)",
+            "quickcodes: \((project.quickCodes ?? .all).rawValue)",
         ] + (project.linkURL.map { ["link-url: \($0)"] } ?? []) + project.origins.map { "origin: \($0)" }
     }
 
     private enum CodingKeys: String, CodingKey {
         case id, name, verification, origin, created
+        case quickCodes = "quickcodes"
         case pinLength = "pin-length"
         case linkURL = "link-url"
     }
@@ -147,6 +152,7 @@ package struct ProjectEntry: Sendable, Encodable {
         try members.encode(project.name, forKey: .name)
         try members.encode(project.pinLength, forKey: .pinLength)
         try members.encode(project.verification, forKey: .verification)
+        try members.encode(project.quickCodes ?? .all, forKey: .quickCodes)
         try members.encodeIfPresent(project.linkURL, forKey: .linkURL)
         try members.encode(project.origins, forKey: .origin)
         try members.encode(project.created.iso, forKey: .created)

@@ -176,6 +176,7 @@ extension IdentityRecord {
         if other.isBlockedByOperator { blockByOperator() }
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked
+        if other.isReplaced { successor = other.successor }
         isProven = isProven || other.isProven
         blockedUntil = [blockedUntil, other.blockedUntil].compactMap(\.self).max()
         attempts = max(attempts, other.attempts)

@@ -13,7 +13,8 @@ package struct UserAdministration: Sendable {
         /// The id of the master secret that its client secret comes from.
         package let keyID: String
         package let registered: String
-        /// The state: `active`, `blocked`, `blocked until <time>` or `revoked`.
+        /// The state: `active`, `blocked`, `blocked until <time>`, `revoked`, or `renewed` if another identity of the same
+        /// device has taken its place.
         package let state: String
         /// Wrong PINs since the last right one.
         package let wrongPINs: Int
@@ -27,7 +28,9 @@ package struct UserAdministration: Sendable {
             let until = record.blockedUntil.flatMap { $0 > now ? $0.iso : nil }
             state =
                 record.revoked
-                ? "revoked" : record.blocked ? "blocked" : until.map { "blocked until \($0)" } ?? "active"
+                ? "revoked"
+                : record.isReplaced
+                    ? "renewed" : record.blocked ? "blocked" : until.map { "blocked until \($0)" } ?? "active"
         }
     }
 
@@ -35,6 +38,8 @@ package struct UserAdministration: Sendable {
         case block
         case unblock
         case revoke
+        /// The devices renew their secrets at their next logins.
+        case renew
     }
 
     let store: any Store
@@ -84,6 +89,7 @@ package struct UserAdministration: Sendable {
                 case .block: entry?.value.blockByOperator()
                 case .unblock: entry?.value.unblock(at: now)
                 case .revoke: entry?.value.revoked = true
+                case .renew: entry?.value.mustRenew = true
                 }
                 return entry?.value
             }
@@ -100,6 +106,7 @@ package struct UserAdministration: Sendable {
         case .block: .blocked(id, user: user, until: nil)
         case .unblock: .unblocked(id, user: user)
         case .revoke: .revoked(id, user: user)
+        case .renew: .renewalWanted(id, user: user)
         }
     }
 

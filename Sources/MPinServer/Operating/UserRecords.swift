@@ -38,7 +38,7 @@ struct UserRecords: Sendable {
         ("oidc_session", .packed(BrowserSession.json, ["login", "userID"])), ("oidc_user_session", .keyStart),
         ("oidc_grant", .packed(Grants.json, ["authorization", "login", "userID"])), ("oidc_user_grant", .keyStart),
         ("oidc_consent", .keyStart), ("oidc_profile", .member(["userID"])),
-        ("oidc_email_link", .member(["userID"])), ("activation_code", .keyEnd),
+        ("oidc_email_link", .member(["userID"])), ("renewal", .member(["userID"])), ("activation_code", .keyEnd),
         ("registration", .member(["userID"])), ("identity", .identity), ("device", .keyStart), ("user", .key),
     ]
 

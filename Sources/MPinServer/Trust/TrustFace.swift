@@ -48,7 +48,7 @@ struct TrustFace: Face {
             "/rps/v2/codeStatus": { request, _ in try await codeStatus(request) },
             "/pushauth": { _, _ in throw TrustRefusal.noPushToken },
         ]
-        for (path, handler) in handlers {
+        for (path, handler) in handlers.merging(quickCodeHandlers, uniquingKeysWith: { $1 }) {
             router.serve(
                 path,
                 [
@@ -92,7 +92,7 @@ struct TrustFace: Face {
 extension Request {
     /// The project in the query, which browsers send also when they ask for permission, or in the header (TRUST wire
     /// section 3).
-    fileprivate var projectID: String? { query("project_id") ?? headers[.miraclCID] }
+    var projectID: String? { query("project_id") ?? headers[.miraclCID] }
 }
 
 extension HTTPField.Name {

@@ -7,8 +7,8 @@ import MPinWire
 
 /// Logins (TRUST wire sections 4.8 to 4.10).
 extension TrustFace {
-    /// Seconds for which a token for an app's own server is valid.
-    private static let tokenSeconds = 60
+    /// Seconds for which a token for an app's own server, or for a QuickCode, is valid.
+    static let tokenSeconds = 60
 
     /// POST /rps/v2/pass1: takes the client's commitment and returns a challenge.
     func pass1(_ request: Request) async throws -> Response {
@@ -42,12 +42,21 @@ extension TrustFace {
     /// POST /rps/v2/authenticate: tells the verdict, and gives the token that the login was for.
     func authenticate(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustAuthenticateRequest.self, limits)
-        let login = try await rules.redeem(body.authOTT)
+        let login = try await rules.redeem(body.authOTT, project: request.projectID)
         // A login for a browser is counted when its page redeems the token.
         if login.scope != .oidc || login.verdict != .right { metrics.count(.logins, [String(login.verdict.status)]) }
         guard login.verdict == .right else { throw TrustRefusal(login.verdict, at: login.now) }
-        let token = login.scope == .jwt ? try await token(login, context) : nil
-        return .json(TrustAuthenticateResponse(jwt: token))
+        if let renewal = login.renewal { return .json(TrustAuthenticateResponse(renewal: renewal.token)) }
+        return .json(TrustAuthenticateResponse(jwt: try await jwt(login, context)))
+    }
+
+    /// The token that the login was for. Nil if it was for none.
+    private func jwt(_ login: ProjectService.Outcome, _ context: RequestContext) async throws -> String? {
+        switch login.scope {
+        case .jwt: try await token(login, context)
+        case .quickCode: try quickCodeToken(login)
+        case .oidc, .signing: nil
+        }
     }
 
     /// A token for the app's own server (TRUST wire section 6.3). It says what it is for, and its audience is the

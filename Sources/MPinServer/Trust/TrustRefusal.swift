@@ -63,6 +63,10 @@ extension TrustRefusal {
         case .wrongCode: self.init(.badRequest, "UNSUCCESSFUL_VERIFICATION", "wrong, used or expired code")
         case .wrongActivationToken:
             self.init(.badRequest, "INVALID_ACTIVATION_TOKEN", "unknown, used or expired activation token")
+        case .wrongLoginToken:
+            self.init(.unauthorized, "UNAUTHORIZED", "the jwt is none of a reg-code login of the last minute")
+        case .quickCodeForbidden:
+            self.init(.forbidden, "LIMITED_QUICKCODE_GENERATION", "the project lets this identity make no QuickCodes")
         case .wrongScope: self = .parameter("scope", "no scope that this server has")
         }
     }

@@ -68,7 +68,7 @@ extension TrustFace {
         let device = try await rules.enrol(
             .init(
                 userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
-                publicKey: body.publicKey))
+                publicKey: body.publicKey, projectID: request.projectID))
         metrics.count(.registrations)
         return .json(
             TrustRegistrationResponse(

@@ -12,8 +12,13 @@ extension ProjectService {
         package let activationToken: String
         /// The public key, 128 bytes in hex.
         package let publicKey: String
+        /// The id of the project that the request names. Nil if it names none.
+        package let projectID: String?
 
-        package init(userID: String, deviceName: String, activationToken: String, publicKey: String) {
+        package init(
+            userID: String, deviceName: String, activationToken: String, publicKey: String, projectID: String?
+        ) {
+            self.projectID = projectID
             self.userID = userID
             self.deviceName = deviceName
             self.activationToken = activationToken
@@ -40,14 +45,27 @@ extension ProjectService {
         }
         let userID = try UserID.accepted(wish.userID, service.limits)
         let keyID = try service.currentKeyID()
-        guard let projectID = try await activations.take(wish.activationToken, user: userID, at: now) else {
+        guard let activation = try await activation(wish, user: userID, at: now) else {
             throw ProjectFault.wrongActivationToken
         }
-        let project = try await project(projectID)
-        let id = try MPinID.issue(userID: wish.userID, project: projectID, at: now)
+        let project = try await project(activation.projectID)
+        let id = try MPinID.issue(
+            userID: wish.userID, project: project.id, verification: activation.verification, at: now)
+        if let old = activation.replaced { try await renewals.add(id, replacing: old, of: userID, at: now) }
         let tickets = try await service.addIdentity(
             id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName)
         return EnrolledDevice(id: id, project: project, tickets: tickets, keyID: keyID, time: now)
+    }
+
+    /// Takes the activation token or the QuickCode of a request. Nil if it is wrong, or if the identity from which it
+    /// comes may no longer log in.
+    private func activation(_ wish: Enrolment, user: String, at now: Moment) async throws -> Activation? {
+        guard !QuickCodes.isCode(wish.activationToken) else {
+            return try await quickCodeActivation(wish.activationToken, user: user, project: wish.projectID)
+        }
+        let found = try await activations.take(wish.activationToken, user: user, at: now)
+        guard let old = found?.replaced else { return found }
+        return try await service.identity(old)?.isBarred == false ? found : nil
     }
 }
 

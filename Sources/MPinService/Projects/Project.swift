@@ -11,6 +11,14 @@ package struct Project: Codable, Storable, Equatable {
         case code
     }
 
+    /// Which devices may make QuickCodes, with which their users register further devices.
+    package enum QuickCodeRule: String, Codable, Sendable, CaseIterable {
+        case all
+        /// Those that were not registered by a QuickCode themselves.
+        case verified
+        case noDevice = "none"
+    }
+
     /// The name on the wire and in M-Pin IDs (``isID(_:)``).
     package let id: String
     /// What people call it.
@@ -22,6 +30,8 @@ package struct Project: Codable, Storable, Equatable {
     package var linkURL: String?
     /// The web origins of the pages that may call the server from the browser.
     package var origins: [String] = []
+    /// Which devices may make QuickCodes. Nil stands for all.
+    package var quickCodes: QuickCodeRule?
     package let created: Moment
 
     package static let pinLengths = 4...6

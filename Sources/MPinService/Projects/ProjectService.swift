@@ -7,6 +7,8 @@ package struct ProjectService: Sendable {
     package let projects: Projects
     let verifications: Verifications
     let activations: ActivationTokens
+    let quickCodes: QuickCodes
+    let renewals: Renewals
     let backoff: MailBackoff
     let sessions: LoginSessions
 
@@ -16,6 +18,8 @@ package struct ProjectService: Sendable {
         projects = Projects(in: durable)
         verifications = Verifications(in: shortLived)
         activations = ActivationTokens(in: shortLived)
+        quickCodes = QuickCodes(in: shortLived)
+        renewals = Renewals(in: durable)
         backoff = MailBackoff("project_mail", in: shortLived)
         sessions = LoginSessions(in: shortLived)
     }
@@ -40,4 +44,8 @@ package enum ProjectFault: Error, Sendable, Equatable {
     case wrongActivationToken
     /// The login was begun for another purpose, or for none that there is.
     case wrongScope
+    /// The token of the login that is to make a QuickCode is not a fresh one, or its identity may no longer log in.
+    case wrongLoginToken
+    /// The project does not let this identity make QuickCodes.
+    case quickCodeForbidden
 }

@@ -9,6 +9,8 @@ package enum LoginScope: String, Sendable {
     case jwt
     /// A look at the PIN, before the device signs.
     case signing = "dvs-auth"
+    /// A code with which the user registers another device.
+    case quickCode = "reg-code"
 }
 
 extension ProjectService {
@@ -26,21 +28,34 @@ extension ProjectService {
         package let verdict: Verdict
         package let scope: LoginScope
         package let userID: String
+        /// The ``MPinID/key`` of the identity.
+        package let identity: String
         /// The id of the identity's project; empty if it has none.
         package let projectID: String
         package let now: Moment
+        /// If it is there, the login has no effect: the device must register again with this token, and then repeat the
+        /// login.
+        package let renewal: RenewalToken?
     }
 
     /// Redeems the one-time token of pass 2, given in hex. Of several callers only one gets the verdict. A login for a
-    /// browser is handed over to it, and its token stays until the browser's page takes it.
-    package func redeem(_ authOTT: String) async throws -> Outcome {
-        let now = now
-        let token = try await service.redeemScoped(authOTT.lowercased()) { token in
+    /// browser is handed over to it, and its token stays until the browser's page takes it. `project` is the id of the
+    /// project that the request names.
+    package func redeem(_ authOTT: String, project: String? = nil) async throws -> Outcome {
+        let (now, authOTT) = (now, authOTT.lowercased())
+        let (token, record) = try await service.scopedToken(authOTT)
+        guard let scope = token.scope.flatMap(LoginScope.init(rawValue:)) else { throw ServiceError.expiredLogin }
+        var renewal: RenewalToken?
+        if token.verdict == .right, let record {
+            try await endRenewed(by: record)
+            renewal = try await self.renewal(record, fallback: project)
+        }
+        try await service.end(token, authOTT, handsOver: scope == .oidc && renewal == nil) {
             try await sessions.find(wid: token.wid, at: now)?.admits(token.mpinID, user: token.userID) ?? true
         }
-        guard let scope = token.scope.flatMap(LoginScope.init(rawValue:)) else { throw ServiceError.expiredLogin }
-        let project = MPinID(hex: token.mpinID)?.projectID ?? ""
-        return Outcome(verdict: token.verdict, scope: scope, userID: token.userID, projectID: project, now: now)
+        return Outcome(
+            verdict: token.verdict, scope: scope, userID: token.userID, identity: token.id,
+            projectID: MPinID(hex: token.mpinID)?.projectID ?? "", now: now, renewal: renewal)
     }
 }
 
@@ -51,37 +66,38 @@ extension AuthenticationService {
         let hash = SHA256.hash(Hex.decode(publicKey) ?? [])
         let registered = record?.publicKeyHash ?? IdentityRecord.noPublicKey
         let isOwn = constantTimeEqual(hash.span, registered.span)
-        return isOwn && (record?.revoked == true || record?.blocked == true)
+        return isOwn && (record?.hasEnded == true || record?.blocked == true)
     }
 
-    /// Redeems the token of a login with a scope. The verdict of a right PIN is `revoked` if the relying party refuses
-    /// the user. `isAdmitted` tells whether the session of the token's browser is one for its user.
-    fileprivate func redeemScoped(
-        _ authOTT: String, _ isAdmitted: (AuthToken) async throws -> Bool
-    ) async throws -> AuthToken {
+    /// Returns the token of a login with a scope, which stays in the store, and the record of its identity. The verdict
+    /// of a right PIN is `revoked` if the identity has ended or the relying party refuses the user.
+    fileprivate func scopedToken(_ authOTT: String) async throws -> (AuthToken, IdentityRecord?) {
         let now = now
         guard var token = try await tokens.read(authOTT, at: now), token.scope != nil, now < token.expires else {
             throw ServiceError.expiredLogin
         }
-        if token.verdict == .right, let id = MPinID(hex: token.mpinID), try await !isPermitted(id) {
-            token.verdict = .revoked
-        }
-        if token.scope == LoginScope.oidc.rawValue {
-            guard token.verdict == .right else {
-                try await refusal(token, authOTT)
-                return token
-            }
-            guard try await isAdmitted(token) else { throw ServiceError.noWaitingBrowser }
-            try await handOver(token, authOTT)
-        } else if try await tokens.take(authOTT, at: now) == nil {
-            throw ServiceError.expiredLogin
-        }
-        if token.verdict != .right { try await identities.sync(token, at: now) }
-        return token
+        guard token.verdict == .right, let id = MPinID(hex: token.mpinID) else { return (token, nil) }
+        let record = try await identities.find(id, at: now)
+        let refusal = try await permission?(id)
+        if record?.isBarred != false || refusal != nil { token.verdict = .revoked }
+        return (token, record)
     }
 
-    private func isPermitted(_ id: MPinID) async throws -> Bool {
-        if try await isRevoked(id) { return false }
-        return try await permission?(id) == nil
+    /// Ends the login of a token. With `handsOver` the token of a right PIN goes to the browser that waits for it, if
+    /// `isAdmitted` allows it; any other token is taken out of the store, by one caller.
+    fileprivate func end(
+        _ token: AuthToken, _ authOTT: String, handsOver: Bool, _ isAdmitted: () async throws -> Bool
+    ) async throws {
+        guard handsOver else {
+            guard try await tokens.take(authOTT, at: now) != nil else { throw ServiceError.expiredLogin }
+            if token.verdict != .right { try await identities.sync(token, at: now) }
+            return
+        }
+        guard token.verdict == .right else {
+            try await refusal(token, authOTT)
+            return
+        }
+        guard try await isAdmitted() else { throw ServiceError.noWaitingBrowser }
+        try await handOver(token, authOTT)
     }
 }

@@ -27,34 +27,38 @@ struct Verifications: Sendable {
     private static func user(_ user: String, _ project: String) -> String { project + "\n" + user }
 }
 
+/// What a device may register as, because its user is verified.
+struct Activation: Codable, Storable, Equatable {
+    /// The user id in NFC.
+    let userID: String
+    let projectID: String
+    let verification: VerificationType
+    /// The key of the identity whose place the new one takes. Nil if it takes none.
+    var replaced: String?
+}
+
 /// The tokens with which a device registers after its user is verified. Each is good once.
 struct ActivationTokens: Sendable {
     static let seconds = 600
 
-    private struct Entry: Codable, Storable {
-        let userID: String
-        let projectID: String
-    }
-
-    private let table: Table<Entry>
+    private let table: Table<Activation>
 
     init(in store: any Store) { table = Table("project_activation", in: store) }
 
     /// Makes a token of 16 random bytes in hex. Only its hash is stored.
-    func issue(user: String, project: String, until end: Moment, at now: Moment) async throws -> String {
+    func issue(_ activation: Activation, until end: Moment, at now: Moment) async throws -> String {
         let token = Hex.encode(try randomBytes(16))
-        let entry = Entry(userID: user, projectID: project)
-        _ = try await table.create(Self.key(token), entry, expires: end, at: now)
+        _ = try await table.create(Self.key(token), activation, expires: end, at: now)
         return token
     }
 
-    /// Takes the token of `user`, and returns the id of its project. Nil for any other token, which is not changed. Of
-    /// several callers only one gets it.
-    func take(_ token: String, user: String, at now: Moment) async throws -> String? {
+    /// Takes the token of `user`, and returns what it is for. Nil for any other token, which is not changed. Of several
+    /// callers only one gets it.
+    func take(_ token: String, user: String, at now: Moment) async throws -> Activation? {
         try await table.update(Self.key(token), at: now, .durable) { entry in
             guard let found = entry?.value, found.userID == user else { return nil }
             entry = nil
-            return found.projectID
+            return found
         }
     }
 
@@ -129,7 +133,8 @@ extension ProjectService {
             throw ProjectFault.wrongCode
         }
         let end = now.adding(seconds: ActivationTokens.seconds)
-        let token = try await activations.issue(user: userID, project: project.id, until: end, at: now)
+        let activation = Activation(userID: userID, projectID: project.id, verification: .mail)
+        let token = try await activations.issue(activation, until: end, at: now)
         return Confirmation(activationToken: token, expires: end, accessID: accessID)
     }
 }

@@ -17,6 +17,8 @@ struct TrustClient {
         let token: [UInt8]
 
         var id: String { answer.mpinId }
+        /// Hex of the SHA-256 of the M-Pin ID, as operators see it.
+        var key: String { Hex.encode(SHA256.hash(Hex.decode(id) ?? [])) }
         /// What is hashed to the point of the identity.
         var keyed: [UInt8] { (Hex.decode(id) ?? []) + publicKey }
     }
@@ -120,6 +122,24 @@ struct TrustClient {
         return try finish(answer, keys, pin: pin)
     }
 
+    /// Registers with a QuickCode, or another token that came without a mail.
+    func register(_ user: String, token: String, pin: String = "1234") throws -> Device {
+        let keys = try KeyPair()
+        let answer = try enrol(user, token, keys.publicKey)
+        guard answer.status == 200 else { throw Sockets.Failure(text: "registration: \(answer.status) \(answer.text)") }
+        return try finish(answer.json(), keys, pin: pin)
+    }
+
+    /// Makes a QuickCode with a login of the device.
+    func quickCode(_ device: Device, pin: String = "1234") throws -> Answer {
+        let login = try login(device, pin: pin, scope: "reg-code")
+        return try quickCode(jwt: XCTUnwrap(login.object["jwt"] as? String, login.text))
+    }
+
+    func quickCode(jwt: String) throws -> Answer {
+        try post("/verification/quickcode", ["projectId": project, "jwt": jwt, "deviceName": "phone"])
+    }
+
     // Logins
 
     /// What the client keeps between its passes.
@@ -186,6 +206,8 @@ struct TrustClient {
 extension Answer {
     /// The code of an error.
     var code: String? { object["error"] as? String }
+    /// The token with which the device must register again.
+    var renewalToken: String? { (object["dvsRegister"] as? [String: Any])?["token"] as? String }
     /// The context of an error, whose values must all be texts.
     var context: [String: String] { object["context"] as? [String: String] ?? [:] }
 }
