@@ -872,6 +872,30 @@ static void TestWrittenServer() {
 
 /* ---- A real mpind --------------------------------------------------------------------------------------------- */
 
+/* An OpenID client's user logs in on this phone. The app's back end redeems the authorization code. */
+static void TestAppLogin(MfaSDK &sdk, const UserPtr &user, NetworkHost &host, const String &backend) {
+    const String client = "client_id=app&redirect_uri=https%3A%2F%2Fapp.example%2Flogin";
+    String code, authzCode;
+    EQUAL(sdk.GetAccessCode(backend + "/authorize?" + client + "&response_type=code&scope=openid&state=s"
+                            "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256",
+                            code), Status::OK);
+    EQUAL(code.size(), 32u);
+    EQUAL(sdk.StartAuthentication(user, code), Status::OK);
+    EQUAL(sdk.FinishAuthentication(user, "4321", code, authzCode), Status::INCORRECT_PIN);
+    EQUAL(sdk.StartAuthentication(user, code), Status::OK);
+    EQUAL(sdk.FinishAuthentication(user, "1234", code, authzCode), Status::OK);
+    EQUAL(authzCode.size(), 43u);
+    StringMap headers;
+    headers.Put("Content-Type", "application/x-www-form-urlencoded");
+    const String form = "grant_type=authorization_code&" + client + "&code=" + authzCode +
+                        "&code_verifier=dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+    for (int i = 0; i < 2; ++i) {
+        const Answer answer = host.Serve("POST", backend + "/oidc/token", headers, form);
+        EQUAL(answer.status, i ? 400 : 200);
+        CHECK((answer.data.find("\"id_token\"") == String::npos) == (i == 1));
+    }
+}
+
 static void TestRealServer(const String &backend) {
     NetworkHost host;
     Context context(host);
@@ -903,6 +927,7 @@ static void TestRealServer(const String &backend) {
     EQUAL(sdk.StartAuthentication(user, code), Status::OK);
     EQUAL(sdk.FinishAuthentication(user, "1234", code), Status::OK);
     CHECK(browser && pclose(browser) == 0);
+    TestAppLogin(sdk, user, host, backend);
     sdk.DeleteUser(user);
     EQUAL(user->GetState(), User::INVALID);
 }

@@ -11,13 +11,19 @@ cat >"$work/service.json" <<EOF
 {"name": "Walk", "url": "$backend", "rps_prefix": "rps", "logo_url": "/logo", "type": "online"}
 EOF
 
+# An app whose users log in on the same phone, with the PKCE challenge of RFC 7636 appendix B.
+cat >"$work/clients.yaml" <<EOF
+- {id: app, auth-method: none, redirect-uri: [https://app.example/login], first-party: true}
+EOF
+
 # The options of the server that is running now; "none" if there is none.
 running=none
 
 serve() { # options
     [ "$running" != "$*" ] || return 0
     stop_server
-    start_server --mobile-service "$work/service.json" --service-name Walk --wait-for-login-result "$@"
+    start_server --mobile-service "$work/service.json" --service-name Walk --wait-for-login-result \
+        --clients "$work/clients.yaml" "$@"
     running=$*
 }
 

@@ -195,6 +195,16 @@ def test_secret_in_the_body(alice: Person) -> None:
     assert "nonce" not in claims(answer.json()["id_token"])
 
 
+def test_row_16_scopes_in_any_order(alice: Person) -> None:
+    """The order of the scopes does not matter. Those that this server does not have are left out, and the token answer
+    says which are left. Module `alternate-happy-flow`."""
+    alice.open(authorize(BACKEND, scope="phone email address profile openid"))
+    answer = redeem(answered(alice.log_in())["code"]).json()
+    assert answer["scope"] == "email profile openid"
+    found = userinfo(answer["access_token"]).json()
+    assert found["email"] == found["name"] == "alice@example.com" and not {"address", "phone_number"} & set(found)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -388,6 +398,8 @@ def test_row_30_what_a_phone_is_told(alice: Person, tmp_path: Path) -> None:
         assert (details.preroll_id, details.app_name, details.app_icon_url) == (user, "pictured", logo)
         session = requests.post(authorize(BACKEND, "pictured", prerollid=user), json={}).json()
         assert sdk.get_session_details(session["accessId"]).preroll_id == user
+        session = requests.post(authorize(BACKEND, "pictured", login_hint="no\u202ebody"), json={}).json()
+        assert sdk.get_session_details(session["accessId"]).preroll_id == ""
         alice.open(authorize(BACKEND))
         code = qr_code(alice)
         details = sdk.get_session_details(code)
@@ -499,8 +511,8 @@ def test_row_71_no_page_is_shown_in_a_frame(alice: Person) -> None:
     answers.append(alice.press("/authorize/login"))
     answers.append(alice.press("/authorize/confirm", step="confirmation", answer="yes"))
     done.result()
-    for query in ({"prompt": "select_account"}, {"client_id": "other"}, {"client_id": "members"}):
-        answers.append(alice.open(authorize(BACKEND, **query)))
+    for client, prompt in (("app", "select_account"), ("other", "consent"), ("members", "consent")):
+        answers.append(alice.open(authorize(BACKEND, client, prompt=prompt)))
         assert alice.login_id
     for path in ("/oidc/logout", "/account/settings", "/account/link?token=x", "/device", "/device?user_code=x",
                  "/device/done", "/auth/callback", "/auth/verify", "/oidc/userinfo", "/oidc/certs", "/none"):  # fmt: skip

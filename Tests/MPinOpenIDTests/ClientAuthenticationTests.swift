@@ -49,6 +49,19 @@ final class ClientAuthenticationTests: XCTestCase {
         XCTAssertEqual(disabled, .invalidClient)
     }
 
+    /// Which errors are counted and written to the audit log: guesses, and what somebody may not have. A device that
+    /// waits for its user, or whose time is over, is none of these.
+    func testWhichErrorsAreRefusals() {
+        let refusals: [TokenFault.Code] = [
+            .invalidClient, .invalidGrant, .unauthorizedClient, .invalidScope, .invalidTarget, .accessDenied,
+        ]
+        let others: [TokenFault.Code] = [
+            .invalidRequest, .unsupportedGrantType, .authorizationPending, .slowDown, .expiredToken,
+        ]
+        for code in refusals { XCTAssertTrue(code.isRefusal, code.rawValue) }
+        for code in others { XCTAssertFalse(code.isRefusal, code.rawValue) }
+    }
+
     /// Row 44: unknown grant types, and those that the client may not use, are errors. So are parameters that are
     /// missing or sent twice.
     func testRow44Grants() async throws {

@@ -170,6 +170,21 @@ final class ForwardAuthTests: XCTestCase {
         XCTAssertNil(afterAnHour)
     }
 
+    /// The session at the provider is extended at most once a minute, because a page consists of many requests.
+    func testRequestsExtendTheSessionOnceAMinute() async throws {
+        let cookie = try await entered(try await browser())
+        func used() async throws -> Moment? {
+            try await test.provider.liveSessions(of: "alice@example.com").first?.used
+        }
+        for (seconds, isExtended) in [(0, false), (59, false), (1, true), (59, false), (1, true)] {
+            let before = try await used()
+            test.pass(seconds: seconds)
+            _ = try await user(cookie)
+            let after = try await used()
+            XCTAssertEqual(after, isExtended ? test.now : before, "\(seconds)")
+        }
+    }
+
     /// Row 72: a browser is led to a path of the host and nowhere else.
     func testRow72ReturnPaths() {
         for text in ["/", "/a", "/a/b?c=d&e=%2F", "//evil.example", "/@evil.example"] {

@@ -112,6 +112,26 @@ final class LogoutTests: XCTestCase {
         }
     }
 
+    /// Row 67: a server ends a session, and crashes before it has revoked the tokens. Whoever tells the clients of the
+    /// logout revokes them.
+    func testRow67ACrashBeforeTheTokensAreRevoked() async throws {
+        let test = try await provider()
+        let (_, session) = try await test.begin()
+        let answer = try await test.redeem(try await test.code(in: session))
+        let faults = FailingStore.Faults()
+        faults.set(["oidc_session_grant"])
+        do {
+            _ = try await Logouts(in: FailingStore(test.store, faults)).end(session.id, at: test.now)
+            XCTFail("nothing has failed")
+        } catch is StoreError {}
+        let due = try await test.provider.logouts.due(at: test.now)
+        XCTAssertEqual(due.count, 1)
+        let notice = try await test.provider.logouts.begin(try XCTUnwrap(due.first), at: test.now)
+        XCTAssertEqual(notice?.sessionID, session.id)
+        let fault = try await test.bearerFault(answer.accessToken)
+        XCTAssertEqual(fault, .invalidToken)
+    }
+
     /// When the user enters the PIN again in the same browser, the session goes on with another cookie: the clients that
     /// were opened before know its id. When somebody else logs in, the session ends.
     func testAnotherPINInTheSameBrowser() async throws {

@@ -70,6 +70,10 @@ final class RevocationTests: XCTestCase {
             let fault = try await test.bearerFault(alive)
             XCTAssertNil(fault)
         }
+        // It stays revoked for as long as it would have lived.
+        test.pass(seconds: 899)
+        let later = [try await test.bearerFault(one.accessToken), try await test.bearerFault(two.accessToken)]
+        XCTAssertEqual(later, [.invalidToken, nil])
         try await test.revoke(answer.refreshToken)
         let all = try await test.bearerFault(two.accessToken)
         XCTAssertEqual(all, .invalidToken)

@@ -40,6 +40,22 @@ final class SigningKeysTests: XCTestCase {
         XCTAssertEqual(names(keys).count, 4)
     }
 
+    /// Two servers with one database start at the same time: they agree on one key for each algorithm.
+    func testTwoServersMakeTheSameKeys() async throws {
+        let (gate, memory, sealKey) = (TripGate(), MemoryStore(), try SecretBytes.random(count: 32))
+        let one = SigningKeys(in: FarStore(memory, gate), sealKey: sealKey)
+        let two = SigningKeys(in: FarStore(memory, gate), sealKey: sealKey)
+        // Both find no keys, and then both store one of each algorithm.
+        gate.expect([2, 2, 2])
+        let now = start
+        async let first: Void = one.refresh(at: now)
+        async let second: Void = two.refresh(at: now)
+        _ = try await (first, second)
+        XCTAssertEqual(gate.result().failures, [])
+        XCTAssertEqual(names(one).count, 2)
+        XCTAssertEqual(Set(names(one)), Set(names(two)))
+    }
+
     /// Row 68: a token can be verified after another key has begun to sign, until the old key is deleted.
     func testRow68OldKeysAreKept() async throws {
         let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))

@@ -4,6 +4,7 @@ import MPinOpenID
 import MPinSecrets
 import MPinServer
 import MPinStore
+import StoreEngines
 import XCTest
 
 /// Tests of the OpenID provider that need to be in the server's process: its limits, its start, its audit log. `make
@@ -230,6 +231,51 @@ final class OpenIDTests: XCTestCase {
         return (["Cookie": cookie, "Origin": "http://127.0.0.1"].merging(Self.form) { first, _ in first }, id)
     }
 
+    /// Logs a user in by an access number, up to the page that asks whether the login is the person's. Returns the
+    /// headers and the form of the answer "yes", and the phone's answer.
+    private func proposed(
+        _ server: InProcess, _ client: TestClient, _ user: TestClient.User
+    ) throws -> (headers: [String: String], form: String, phone: Later<Answer>) {
+        let (headers, id) = try open(server)
+        let page = try server.backend.call("GET", "/authorize/login?id=\(id)&way=number", headers: headers).text
+        let number = String(try XCTUnwrap(page.firstMatch(of: /id="number"[^>]*>([0-9]+)</)).1)
+        let webOTT = String(try XCTUnwrap(page.firstMatch(of: /data-web-ott="([0-9a-f]+)"/)).1)
+        let authOTT = try client.prove(user, wid: number)
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        let question = "{\"webOTT\":\"\(webOTT)\",\"wait\":30,\"status\":\"new\"}"
+        var status = ""
+        while status != "authenticate" {
+            status = try server.backend.call("POST", "/rps/access", question).object["status"] as? String ?? ""
+        }
+        _ = try server.backend.call("POST", "/authorize/login", "id=\(id)", headers: headers)
+        return (headers, "id=\(id)&step=confirmation&answer=yes", phone)
+    }
+
+    /// The form of a page comes twice, and each step of the two requests happens at the same time. One of them gets a
+    /// code, and the other a page that says that the login is over.
+    func testAFormThatComesTwiceGivesOneCode() throws {
+        let (gate, count) = (TripGate(), Count())
+        let server = try InProcess(
+            changeRPS: {
+                // The first store is the lasting one. Only the other one, with the login, holds the requests.
+                $0.layer = { store in
+                    count.add()
+                    return count.value == 1 ? store : FarStore(store, gate)
+                }
+            }, clients: Self.clients
+        ).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let (headers, form, phone) = try proposed(server, client, try client.register("alice@example.com", pin: "1234"))
+        _ = try phone.get()
+        // Both read the login, note the answer, read it again, and end it.
+        gate.expect([2, 2, 2, 2])
+        let answers = parallel(2) { try server.backend.call("POST", "/authorize/confirm", form, headers: headers) }
+        XCTAssertEqual(gate.result().failures, [])
+        XCTAssertEqual(answers.map(\.status).sorted(), [303, 400])
+        XCTAssertEqual(answers.compactMap { parameter("code", in: $0.headers["location"]) }.count, 1)
+        XCTAssertTrue(answers.contains { $0.status == 400 && $0.text.contains("This login is over") })
+    }
+
     /// A browser session lasts for an hour after each use, and ends when the operator revokes its user.
     func testASessionIsUsedAndRevoked() throws {
         let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
@@ -238,20 +284,8 @@ final class OpenIDTests: XCTestCase {
         let server = try InProcess(change: { $0.revokedUsersFile = file }, clients: Self.clients).keep(in: self)
         let client = TestClient(backend: server.backend)
         let alice = try client.register("alice@example.com", pin: "1234")
-        let (headers, id) = try open(server)
-        let page = try server.backend.call("GET", "/authorize/login?id=\(id)&way=number", headers: headers).text
-        let number = String(try XCTUnwrap(page.firstMatch(of: /id="number"[^>]*>([0-9]+)</)).1)
-        let webOTT = String(try XCTUnwrap(page.firstMatch(of: /data-web-ott="([0-9a-f]+)"/)).1)
-        let authOTT = try client.prove(alice, wid: number)
-        let phone = Later { try client.authenticateMobile(authOTT) }
-        let question = "{\"webOTT\":\"\(webOTT)\",\"wait\":30,\"status\":\"new\"}"
-        var status = ""
-        while status != "authenticate" {
-            status = try server.backend.call("POST", "/rps/access", question).object["status"] as? String ?? ""
-        }
-        _ = try server.backend.call("POST", "/authorize/login", "id=\(id)", headers: headers)
-        let end = try server.backend.call(
-            "POST", "/authorize/confirm", "id=\(id)&step=confirmation&answer=yes", headers: headers)
+        let (headers, form, phone) = try proposed(server, client, alice)
+        let end = try server.backend.call("POST", "/authorize/confirm", form, headers: headers)
         XCTAssertNotNil(parameter("code", in: end.headers["location"]), end.text)
         _ = try phone.get()
         let session = ["Cookie": String(try XCTUnwrap(end.cookies.first).prefix { $0 != ";" })]

@@ -203,10 +203,12 @@ extension OpenIDFace {
 }
 
 extension AuthorizationRequest {
-    /// What a phone is told that reads the QR code. Nil if the login is for the account page.
+    /// What a phone is told that reads the QR code. Nil if the login is for the account page. A hint that no user id can
+    /// be, because it has characters that nobody sees, is left out.
     func details(_ client: Client) -> WaitingBrowser.Details? {
         guard !isForAccount else { return nil }
-        return .init(userID: loginHint ?? "", name: client.name, logoURL: client.logo ?? "")
+        let hint = loginHint.flatMap { UserID.hiddenCharacters(in: $0) == nil ? UserID.normal($0) : nil }
+        return .init(userID: hint ?? "", name: client.name, logoURL: client.logo ?? "")
     }
 }
 
