@@ -315,6 +315,30 @@ def test_sessions(alice: Person, other_phone: Phone) -> None:
     assert answered(stranger)["error"] == "login_required"
 
 
+def test_row_73_cookies_that_somebody_else_has_planted(alice: Person, other_phone: Phone) -> None:
+    """Session fixation: the cookies of an attacker are in the user's browser when she logs in. After that they give the
+    attacker neither her session nor her login, also not the cookies that she had before a further PIN."""
+    mallory = Person(BACKEND, other_phone, PIN)
+    mallory.open(authorize(BACKEND))
+    mallory.log_in()
+    planted = mallory.browser.cookies.get_dict()
+    assert set(planted) == {"mpin-sso", "mpin-authorize"}
+    alice.browser.cookies.update(mallory.browser.cookies)
+    for _ in range(2):
+        before = alice.browser.cookies.get_dict()
+        alice.open(authorize(BACKEND, prompt="login"))
+        page = f"{BACKEND}/authorize/login?id={alice.login_id}"
+        code = answered(alice.log_in())["code"]
+        assert userinfo(redeem(code).json()["access_token"]).status_code == 200
+        assert alice.browser.cookies["mpin-sso"] != before["mpin-sso"]
+        for cookies in (planted, before):
+            answer = requests.get(authorize(BACKEND, prompt="none"), cookies=cookies, allow_redirects=False)
+            assert answered(answer)["error"] == "login_required"
+            # The login is over, so its page cannot be opened with them, either.
+            assert requests.get(page, cookies=cookies).status_code == 400
+    assert "code" in answered(alice.open(authorize(BACKEND, prompt="none")))
+
+
 def test_rows_27_and_31_somebody_else_logs_in(alice: Person, other_phone: Phone) -> None:
     alice.open(authorize(BACKEND))
     hint = redeem(answered(alice.log_in())["code"]).json()["id_token"]
