@@ -178,7 +178,9 @@ def lost_database(nodes: list[Server], database: Database, count: int) -> str:
         wait_until(lambda size=len(known): len(known) > size + 5)
         database.crash()
         begun = time.monotonic()
-        wait_until(lambda: works(known[0]))
+        for node in nodes:
+            phone = wait_until(lambda node=node: at_node(node, known[0]))
+            wait_until(lambda phone=phone: works(phone))
         took.append(time.monotonic() - begun)
     done.set()
     for thread in threads:
@@ -188,6 +190,14 @@ def lost_database(nodes: list[Server], database: Database, count: int) -> str:
     for phone in known:
         phone.login(PIN)
     return f"{len(known)} registrations outlived {count} kills of the database; logins {max(took):.1f} s after its return"
+
+
+def at_node(node: Server, phone: Phone) -> Roaming | None:
+    """Returns the phone with all its requests to one node; None if the node refuses."""
+    try:
+        return Roaming([node], phone.user, like=phone)
+    except (Refused, *LOST):
+        return None
 
 
 def works(phone: Phone) -> bool:

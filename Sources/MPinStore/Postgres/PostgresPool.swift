@@ -47,7 +47,7 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Closes the connections that are not in use, because their server no longer takes writes.
+    /// Closes the connections that are not in use.
     func closeIdle() {
         let closed = state.withLock { state in
             defer { state.idle = [] }

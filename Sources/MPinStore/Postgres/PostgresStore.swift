@@ -139,7 +139,7 @@ extension PostgresStore {
         for _ in 0..<Self.tries {
             do { return try await pool.withLink(by: deadline, body) } catch let failure as PostgresFailure {
                 if let error = failure.error { throw error }
-                if failure.meansThatTheServerTakesNoWrites { pool.closeIdle() }
+                if failure.concernsAllConnections { pool.closeIdle() }
                 guard deadline > .now else { throw StoreError.unavailable("\(failure.reason)") }
             }
         }
@@ -163,9 +163,13 @@ extension PostgresFailure {
         }
     }
 
-    /// SQLSTATE 25006: the connection leads to a server that has become a standby.
-    var meansThatTheServerTakesNoWrites: Bool {
-        if case .refused("25006", _) = self { true } else { false }
+    /// Whether other connections will probably fail, too: the server has ended this one, or has become a standby
+    /// (SQLSTATE 25006).
+    var concernsAllConnections: Bool {
+        switch self {
+        case .lost, .refused("25006", _): true
+        case .refused, .unreachable: false
+        }
     }
 
     /// The error for the store's caller; nil if another try may succeed at once. These are a lost connection, and what
