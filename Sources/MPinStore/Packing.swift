@@ -52,9 +52,11 @@ package struct Packer {
         for text in texts { put(text) }
     }
 
+    @inlinable
     package mutating func put(_ value: some Packable) throws { try value.pack(into: &self) }
 
     /// Writes a flag, and the value if there is one.
+    @inlinable
     package mutating func put(_ value: (some Packable)?) throws {
         put(value != nil)
         if let value { try put(value) }
@@ -113,10 +115,12 @@ package struct Unpacker {
         return texts
     }
 
+    @inlinable
     package mutating func value<Value: Packable>(_ type: Value.Type = Value.self) throws -> Value {
         try Value(packed: &self)
     }
 
+    @inlinable
     package mutating func optionalValue<Value: Packable>(_ type: Value.Type = Value.self) throws -> Value? {
         try flag() ? value() : nil
     }
@@ -147,6 +151,7 @@ package protocol Packable {
 package protocol PackedItem: Packable, Storable, Decodable {}
 
 extension PackedItem {
+    @inlinable
     package init(stored bytes: [UInt8]) throws {
         guard var members = try Unpacker(bytes, version: 1) else {
             self = try JSON.decode(from: bytes.span)
@@ -155,6 +160,7 @@ extension PackedItem {
         try self.init(packed: &members)
     }
 
+    @inlinable
     package func stored() throws -> [UInt8] {
         var members = Packer(version: 1, capacity: 512)
         try pack(into: &members)

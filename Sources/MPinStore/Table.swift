@@ -19,7 +19,8 @@ extension String: Storable {}
 extension Bool: Storable {}
 extension Array: Storable where Element: Storable & Codable {}
 
-/// The items of one type in a store.
+/// The items of one type in a store. Functions that every login calls are inlinable, so that they are compiled for each
+/// type: without that they would look up the type's functions in each call.
 package struct Table<Value: Storable>: Sendable {
     /// A value and when it expires; nil: never.
     package struct Entry: Sendable {
@@ -40,13 +41,16 @@ package struct Table<Value: Storable>: Sendable {
         self.store = store
     }
 
+    @inlinable
     package func key(_ key: String) -> ItemKey { ItemKey(name, key) }
 
     /// Stores a new value with ``Durability/durable``. False, and nothing is changed, if there is one under this key.
+    @inlinable
     package func create(_ key: String, _ value: Value, expires: Moment? = nil, at now: Moment) async throws -> Bool {
         try await store.create(self.key(key), try Self.item(Entry(value, expires: expires)), at: now)
     }
 
+    @inlinable
     package func read(_ key: String, at now: Moment) async throws -> Value? {
         try await store.read(self.key(key), at: now).map(Self.entry)?.value
     }
@@ -57,6 +61,7 @@ package struct Table<Value: Storable>: Sendable {
     }
 
     /// Reads, changes and stores a value as one step. A nil entry means that there is no value; setting nil deletes it.
+    @inlinable
     package func update<Result: Sendable>(
         _ key: String, at now: Moment, _ durability: Durability = .ordered,
         _ change: @escaping @Sendable (inout Entry?) throws -> Result
@@ -67,6 +72,7 @@ package struct Table<Value: Storable>: Sendable {
     }
 
     /// Reads and deletes a value. Of several callers only one gets it; the others get nil.
+    @inlinable
     package func take(_ key: String, at now: Moment) async throws -> Value? {
         try await store.take(self.key(key), at: now).map(Self.entry)?.value
     }
@@ -93,6 +99,7 @@ package struct Table<Value: Storable>: Sendable {
     }
 
     /// Changes one item of a transaction, as ``update(_:at:_:_:)`` does.
+    @inlinable
     package static func change<Result>(
         _ item: inout StoredItem?, _ change: (inout Entry?) throws -> Result
     ) throws -> Result {
@@ -102,11 +109,13 @@ package struct Table<Value: Storable>: Sendable {
         return result
     }
 
-    private static func item(_ entry: Entry) throws -> StoredItem {
+    @inlinable
+    package static func item(_ entry: Entry) throws -> StoredItem {
         StoredItem(value: try entry.value.stored(), expires: entry.expires)
     }
 
-    private static func entry(_ item: StoredItem) throws -> Entry {
+    @inlinable
+    package static func entry(_ item: StoredItem) throws -> Entry {
         Entry(try Value(stored: item.value), expires: item.expires)
     }
 }

@@ -135,4 +135,40 @@ final class ForgedTokenTests: XCTestCase {
         XCTAssertTrue(real)
         _ = try await test.exchange(answer.accessToken)
     }
+
+    /// The last tokens are known without a look at their signatures, but not after their key was withdrawn.
+    func testATokenOfAWithdrawnKeyIsRefused() async throws {
+        let test = try await ProviderUnderTest()
+        let answers = [
+            try await test.redeem(try await test.code()), try await test.redeem(try await test.code("bob")),
+        ]
+        for answer in answers {
+            let fault = try await test.bearerFault(answer.accessToken)
+            XCTAssertNil(fault)
+        }
+        let leaked = try test.provider.keys.signer(.es256, at: test.now).kid
+        let isDone = try await test.provider.keys.withdraw(leaked, at: test.now)
+        XCTAssertTrue(isDone)
+        for answer in answers {
+            let fault = try await test.bearerFault(answer.accessToken)
+            XCTAssertEqual(fault, .invalidToken)
+        }
+        let next = try await test.bearerFault(try await test.redeem(try await test.code()).accessToken)
+        XCTAssertNil(next)
+    }
+
+    /// A token is valid until it expires, however many were issued after it.
+    func testATokenOutlivesManyOthers() async throws {
+        let test = try await ProviderUnderTest()
+        let first = try await test.redeem(try await test.code()).accessToken
+        var last = first
+        for _ in 0..<300 { last = try await test.redeem(try await test.code()).accessToken }
+        for token in [first, last, first] {
+            let fault = try await test.bearerFault(token)
+            XCTAssertNil(fault)
+        }
+        test.pass(seconds: 900)
+        let fault = try await test.bearerFault(last)
+        XCTAssertEqual(fault, .invalidToken)
+    }
 }

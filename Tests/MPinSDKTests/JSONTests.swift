@@ -163,6 +163,14 @@ final class JSONTests: XCTestCase {
         XCTAssertThrowsError(try JSON.encode([UInt64.max]))
     }
 
+    /// Texts up to 2048 bytes are written on the stack, longer ones are not.
+    func testTextsOfAnyLengthAreWhole() throws {
+        for count in [0, 1, 2043, 2044, 2045, 10_000] {
+            let text = String(repeating: "a", count: count)
+            XCTAssertEqual(try JSON.bytes([text]), Array("[\"\(text)\"]".utf8), "\(count + 4) bytes")
+        }
+    }
+
     func testFailureTextsDoNotQuoteValues() {
         let text = good.replacingOccurrences(of: "00fF", with: "secret")
         guard case .failure(let failure) = decode(text, as: Sample.self) else { return XCTFail("decoded") }

@@ -13,7 +13,7 @@ final class ClientAdministrationTests: XCTestCase {
         let clock = Mutex(Moment(microseconds: 1_800_000_000_000_000))
         let database = server.backend.stateFolder + "/rps.sqlite"
         let shown = try finish { () -> [[String?]] in
-            let clients = try ClientAdministration(
+            let clients = try await ClientAdministration(
                 database: database, file: nil, audit: .off, clock: { clock.withLock { $0 } })
             var change = ClientChange()
             change.set(try XCTUnwrap(ClientMember.named("redirect-uri")), ["https://shop.example/cb"])

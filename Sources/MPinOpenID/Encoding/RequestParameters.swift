@@ -1,35 +1,39 @@
 /// The parameters of a request (RFC 6749 section 3.1), each with all its values. A parameter that is sent twice is a
 /// mistake, or an attack on a program that reads the other value; so both values are kept, and it can be refused.
-package struct RequestParameters: Sendable, Equatable {
+package struct RequestParameters: Sendable {
     /// The largest number of parameters in one request.
     private static let maxCount = 100
 
-    private var values: [String: [String]] = [:]
+    /// In the order in which they were sent. There are so few that a search takes less time than a hash.
+    private var members: [(name: String, value: String)] = []
 
     /// Reads `application/x-www-form-urlencoded` text, the form of a query and of a posted form. Nil if an escape is
     /// malformed, if a decoded text is not UTF-8, or if there are more than 100 parameters.
     package init?(_ text: String) {
-        let members = text.utf8.split(separator: UInt8(ascii: "&"))
-        guard members.count <= Self.maxCount else { return nil }
-        for member in members {
+        let parts = text.utf8.split(separator: UInt8(ascii: "&"))
+        guard parts.count <= Self.maxCount else { return nil }
+        members.reserveCapacity(parts.count)
+        for member in parts {
             let parts = member.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first.flatMap(Self.decoded),
                 let value = parts.count == 2 ? parts.last.flatMap(Self.decoded) : ""
             else { return nil }
-            values[name, default: []].append(value)
+            members.append((name, value))
         }
     }
 
     /// Returns the value of a parameter. Nil if it is missing, empty, or sent more than once.
     package subscript(name: String) -> String? {
-        guard let found = values[name], found.count == 1, let value = found.first, !value.isEmpty else { return nil }
+        guard let value = members.first(where: { $0.name == name })?.value, !value.isEmpty, !isRepeated(name) else {
+            return nil
+        }
         return value
     }
 
-    package func isRepeated(_ name: String) -> Bool { values[name].map { $0.count > 1 } ?? false }
+    package func isRepeated(_ name: String) -> Bool { members.count { $0.name == name } > 1 }
 
     /// Whether any parameter is sent more than once.
-    package var repeatsAny: Bool { values.values.contains { $0.count > 1 } }
+    package var repeatsAny: Bool { Set(members.map(\.name)).count < members.count }
 
     /// Returns the words of a value that are separated by spaces. Nil if there is no such parameter.
     package func words(_ name: String) -> [String]? {
