@@ -104,7 +104,9 @@ extension ServerOption where Value == Bool {
 extension ServerOption where Value == Bool? {
     /// A flag without a default: nil if it is not set.
     static func flag(_ name: String, _ help: String) -> ServerOption {
-        ServerOption(row: OptionRow(name: name, kind: .flag, fallback: nil, help: help)) { $0.last.map { $0 == "true" } }
+        ServerOption(row: OptionRow(name: name, kind: .flag, fallback: nil, help: help)) {
+            $0.last.map { $0 == "true" }
+        }
     }
 }
 
