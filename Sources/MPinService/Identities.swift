@@ -191,9 +191,14 @@ extension Identities {
     /// Writes the count of wrong PINs to the disk, before anybody is told of a wrong PIN. Does nothing if reservations
     /// are durable, because they are on the disk already.
     func sync(_ token: AuthToken, at now: Moment) async throws {
+        try await sync(token.id, isKnown: token.isKnown, at: now)
+    }
+
+    /// Does the same for the ID with this ``MPinID/key``.
+    func sync(_ key: String, isKnown: Bool, at now: Moment) async throws {
         guard durability != .durable else { return }
-        let key = token.isKnown ? token.id : slots.key(Hex.decode(token.id) ?? [])
-        try await (token.isKnown ? known : unknown).update(key, at: now, .durable) { _ in }
+        let place = isKnown ? key : slots.key(Hex.decode(key) ?? [])
+        try await (isKnown ? known : unknown).update(place, at: now, .durable) { _ in }
     }
 }
 

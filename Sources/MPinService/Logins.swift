@@ -5,7 +5,7 @@ package import MPinStore
 import Synchronization
 
 /// Ends a reservation's wait for attempts in progress when its result is no longer needed.
-private final class ReservationWait: Sendable {
+final class ReservationWait: Sendable {
     private let ended = Mutex(false)
 
     var hasEnded: Bool { ended.withLock { $0 } }
@@ -152,7 +152,7 @@ extension AuthenticationService {
 
     /// Reserves an attempt. If the attempts in progress are all that the policy allows, it waits until one has ended,
     /// so that simultaneous logins of one user do not refuse each other.
-    private func reserve(_ id: MPinID, _ wait: ReservationWait = ReservationWait()) async throws -> Attempt {
+    func reserve(_ id: MPinID, _ wait: ReservationWait = ReservationWait()) async throws -> Attempt {
         var waited = 0
         while waited < limits.busyMilliseconds, !wait.hasEnded {
             let attempt = try await identities.reserve(id, at: now)
@@ -167,13 +167,13 @@ extension AuthenticationService {
         throw ServiceError.unjudged(.busy)
     }
 
-    private func giveBack(_ attempt: Attempt, of id: MPinID, at now: Moment) async throws {
+    func giveBack(_ attempt: Attempt, of id: MPinID, at now: Moment) async throws {
         guard attempt.reservation == .granted else { return }
         _ = try await identities.settle(attempt, of: id, .notJudged, at: now)
     }
 
     /// Reports a block that has begun. Each block is reported once.
-    private func reportBlock(_ block: NewBlock?, _ id: MPinID, _ identity: IdentityRecord) {
+    func reportBlock(_ block: NewBlock?, _ id: MPinID, _ identity: IdentityRecord) {
         if let block { observer(.blocked(id, user: identity.userID, until: block.until)) }
     }
 

@@ -22,6 +22,8 @@ package enum ServiceEvent: Sendable {
     case judged(since: ContinuousClock.Instant)
     /// The verdict of a login. The user is empty if the ID was never registered.
     case login(MPinID, user: String, Verdict)
+    /// The verdict about a signature. The user is empty if the ID was never registered.
+    case signature(MPinID, user: String, Verdict)
     /// Wrong PINs have blocked an identity. `until` is nil if only the operator can end the block.
     case blocked(MPinID, user: String, until: Moment?)
     /// A time permit was given, or refused with that error. The user is nil if the ID was never registered.

@@ -6,6 +6,15 @@ package struct TrustSessionRequest: Codable, Sendable {
     package var projectId: String?
     package var userId: String?
     package var description: String?
+    /// What the phone is to sign, in hex.
+    package var hash: String?
+
+    package init(projectId: String?, userId: String?, description: String?, hash: String?) {
+        self.projectId = projectId
+        self.userId = userId
+        self.description = description
+        self.hash = hash
+    }
 }
 
 /// The answer to ``TrustSessionRequest``.
@@ -32,11 +41,14 @@ package struct TrustAccessResponse: Codable, Sendable {
     package var statusCode = 0
     package var userId: String
     package var redirectURL: String?
+    /// Base64 of the JSON text of a ``TrustSignature``, in sessions that are signed.
+    package var signature: String?
 
-    package init(status: String, userId: String, redirectURL: String? = nil) {
+    package init(status: String, userId: String, redirectURL: String? = nil, signature: String? = nil) {
         self.status = status
         self.userId = userId
         self.redirectURL = redirectURL
+        self.signature = signature
     }
 }
 
@@ -45,19 +57,40 @@ package struct TrustCodeStatusRequest: Codable, Sendable {
     package var wid: String
     package var status: String
     package var userId: String?
+    /// Base64 of the JSON text of a ``TrustSignature``, with the status `signed`.
+    package var signature: String?
 }
 
-/// The answer to a ``TrustCodeStatusRequest`` with the status `wid`.
+/// The answer to a ``TrustCodeStatusRequest`` with the status `wid`. The members of the project are those that older
+/// native clients need.
 package struct TrustSessionDetails: Codable, Sendable {
     package var description: String
     package var prerollId: String
     package var projectId: String
-    package var hash = ""
+    package var hash: String
+    package var projectName: String
+    package var projectLogoURL = ""
+    package var pinLength: Int
+    package var verificationMethod = "standardEmail"
+    package var verificationURL = ""
+    package var verificationCustomText = ""
+    package var identityType = "email"
+    package var identityTypeLabel = ""
+    package var enableRegistrationCode: Bool
+    package var limitRegCodeVerified: Bool
 
-    package init(description: String, prerollId: String, projectId: String) {
+    package init(
+        description: String, prerollId: String, hash: String, projectId: String, projectName: String, pinLength: Int,
+        enableRegistrationCode: Bool, limitRegCodeVerified: Bool
+    ) {
         self.description = description
         self.prerollId = prerollId
+        self.hash = hash
         self.projectId = projectId
+        self.projectName = projectName
+        self.pinLength = pinLength
+        self.enableRegistrationCode = enableRegistrationCode
+        self.limitRegCodeVerified = limitRegCodeVerified
     }
 }
 
@@ -130,12 +163,15 @@ package struct TrustRegistrationResponse: Codable, Sendable {
     package var curve = "BN254CX"
     package var secretUrls: [String]
     package var pinLength: Int
-    package var verificationType = "standardEmail"
+    /// `standardEmail`, or `fullCustom` if the project's back end has verified the user.
+    package var verificationType: String
     package var nowTime: String
 
     package init(
-        mpinId: String, projectId: String, dtas: String, secretUrls: [String], pinLength: Int, nowTime: String
+        mpinId: String, projectId: String, dtas: String, secretUrls: [String], pinLength: Int,
+        verificationType: String, nowTime: String
     ) {
+        self.verificationType = verificationType
         self.mpinId = mpinId
         self.projectId = projectId
         self.dtas = dtas

@@ -8,7 +8,7 @@ struct ProjectCommands: ParsableCommand {
         commandName: "project",
         abstract: "Register the projects of clients of MIRACL Trust, at a running or stopped server.",
         discussion: "Exit code 2: there is no such project. docs/trust.md describes the options.",
-        subcommands: [Add.self, List.self, Show.self, Set.self, Remove.self])
+        subcommands: [Add.self, List.self, Show.self, Set.self, Remove.self, Token.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Register a project.")
@@ -86,11 +86,14 @@ struct ProjectCommands: ParsableCommand {
     }
 }
 
-/// Runs a command like ``operate(_:)``. If the project is unknown, it ends with exit code 2.
-private func operateOnProjects(_ command: () async throws -> Void) async throws {
+/// Runs a command like ``operate(_:)``. If the project or the token is unknown, it ends with exit code 2.
+func operateOnProjects(_ command: () async throws -> Void) async throws {
     try await operate {
         do { try await command() } catch ProjectRefusal.unknown(let id) {
             complain("\(ProjectRefusal.unknown(id))")
+            throw ExitCode(2)
+        } catch ProjectTokenFault.unknown(let name) {
+            complain("\(ProjectTokenFault.unknown(name))")
             throw ExitCode(2)
         }
     }
@@ -130,6 +133,9 @@ struct ProjectOptions: ParsableArguments {
     @Option(help: "Origin of its pages that call from the browser. May be repeated.")
     var origin: [String] = []
 
+    @Option(help: "OpenID client whose id and secret are also those of the project's back end. May be repeated.")
+    var client: [String] = []
+
     /// Returns the change that consists of all given options.
     func change() -> ProjectChange {
         var change = ProjectChange()
@@ -139,6 +145,7 @@ struct ProjectOptions: ParsableArguments {
         change.quickCodes = quickCodes
         change.linkURL = linkURL
         change.origins = origin.isEmpty ? nil : origin
+        change.clients = client.isEmpty ? nil : client
         return change
     }
 }
@@ -150,7 +157,7 @@ extension Project.QuickCodeRule: ExpressibleByArgument {}
 struct ProjectPlace: ParsableArguments {
     @OptionGroup var operating: OperatorOptions
 
-    fileprivate func open() async throws -> ProjectAdministration {
+    func open() async throws -> ProjectAdministration {
         let (database, audit) = try operating.open()
         return try await ProjectAdministration(database: database.service(), audit: audit)
     }

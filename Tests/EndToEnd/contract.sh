@@ -36,7 +36,7 @@ drive dta "http://127.0.0.1:$dta2_port"
 curl -fs -X PUT "$backend/rps/user" -d '{"mobile": 1, "userId": "alice@example.com"}' >/dev/null
 "$root/build/mpind" client add shop --redirect-uri https://shop.example/cb --state-dir "$work/state" >/dev/null
 token=$("$root/build/mpind" admin token add contract --state-dir "$work/state" --scope users:write \
-    --scope clients:write --scope audit --scope otp --scope sessions --scope keys | tail -n 1)
+    --scope clients:write --scope projects --scope audit --scope otp --scope sessions --scope keys | tail -n 1)
 drive admin "http://127.0.0.1:$admin_port" --header "Authorization: Bearer $token"
 if grep -m 5 '"level":"error"' "$work/mpind.log"; then
     echo "the server met errors that it did not foresee" >&2
@@ -45,7 +45,8 @@ fi
 stop_server
 start_server --trust
 "$root/build/mpind" project add proj-1 --state-dir "$work/state" >/dev/null
-drive trust "$backend"
+token=$("$root/build/mpind" project token add proj-1 contract --state-dir "$work/state" | tail -n 1)
+drive trust "$backend" --header "Authorization: Bearer $token"
 if grep -m 5 '"level":"error"' "$work/mpind.log"; then
     echo "the server met errors that it did not foresee" >&2
     exit 1

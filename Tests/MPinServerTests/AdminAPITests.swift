@@ -96,6 +96,8 @@ final class AdminAPITests: XCTestCase {
             ("POST", "/clients", [.clientsWrite]), ("GET", "/clients/x", [.clientsRead, .clientsWrite]),
             ("PATCH", "/clients/x", [.clientsWrite]), ("DELETE", "/clients/x", [.clientsWrite]),
             ("POST", "/clients/x/disable", [.clientsWrite]), ("POST", "/clients/x/rotate-secret", [.clientsWrite]),
+            ("GET", "/projects", [.projects]), ("POST", "/projects/x/tokens", [.projects]),
+            ("GET", "/projects/x/tokens", [.projects]), ("DELETE", "/projects/x/tokens/y", [.projects]),
             ("GET", "/sessions", [.sessions]), ("DELETE", "/sessions/x", [.sessions]),
             ("GET", "/users/x/sessions", [.sessions]), ("DELETE", "/users/x/sessions", [.sessions]),
             ("GET", "/signing-keys", [.keys]), ("DELETE", "/signing-keys/x", [.keys]),
@@ -113,6 +115,35 @@ final class AdminAPITests: XCTestCase {
                     "\(method) \(target) with \(scope): \(answer.status)")
             }
         }
+    }
+
+    /// The tokens of the projects' back ends, as by `mpind project token`.
+    func testServiceTokensAreMadeAndRemoved() async throws {
+        let server = try start()
+        let now = server.now
+        let database = server.backend.stateFolder + "/rps.sqlite"
+        let projects = try ProjectAdministration(database: database, audit: .off) { now }
+        _ = try await projects.add("shop", ProjectChange())
+        let admin = try token(server, "admin", [.projects])
+        func call(_ method: String, _ target: String, _ body: String? = nil) throws -> Answer {
+            try ask(server, method, "/projects" + target, body, token: admin)
+        }
+        let list = try call("GET", "").object["projects"] as? [[String: Any]]
+        XCTAssertEqual(list?.map { $0["id"] as? String }, ["shop"])
+        let made = try call("POST", "/shop/tokens", #"{"name":"backend","days":5}"#).object
+        XCTAssertEqual((made["token"] as? String)?.utf8.count, 86)
+        XCTAssertEqual(try call("POST", "/shop/tokens", #"{"name":"backend"}"#).status, 409)
+        let found = try call("GET", "/shop/tokens")
+        XCTAssertEqual((found.object["tokens"] as? [[String: Any]])?.map { $0["name"] as? String }, ["backend"])
+        XCTAssertFalse(found.text.contains(made["token"] as? String ?? "none"))
+        let refused = [
+            try call("POST", "/none/tokens", #"{"name":"a"}"#), try call("GET", "/none/tokens"),
+            try call("DELETE", "/shop/tokens/x"), try call("POST", "/shop/tokens", #"{"name":"a b"}"#),
+            try call("POST", "/shop/tokens", #"{"name":"a","days":0}"#), try call("POST", "/shop/tokens", "{}"),
+        ]
+        XCTAssertEqual(refused.map(\.status), [404, 404, 404, 400, 400, 400])
+        XCTAssertEqual(try call("DELETE", "/shop/tokens/backend").object["removed"] as? String, "backend")
+        XCTAssertEqual(try call("DELETE", "/shop/tokens/backend").status, 404)
     }
 
     /// A page in a browser on this machine must not be able to use the API, even by a name that leads to the machine.

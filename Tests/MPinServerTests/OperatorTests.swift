@@ -54,7 +54,7 @@ final class OperatorTests: XCTestCase {
 
     /// The commands for the projects of clients of MIRACL Trust, under a running server.
     func testProjectsAreAddedShownChangedAndRemovedUnderTheRunningServer() throws {
-        let mpind = try Mpind(backend, ["--trust"])
+        let mpind = try Mpind(backend)
         try mpind.waitUntilReady()
         func project(_ arguments: String...) throws -> (code: Int32, output: String, error: String) {
             try run(["project"] + arguments + ["--state-dir", state])
@@ -79,6 +79,25 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(
             changed.output.split(separator: "\n"),
             ["id: shop", "name: The shop", "pin-length: 5", "verification: code", "quickcodes: all"], changed.error)
+        let made = try project("token", "add", "shop", "backend", "--days", "2")
+        let token = try XCTUnwrap(made.output.split(separator: "\n").last.map(String.init), made.error)
+        func verify() throws -> Int {
+            try client.call("POST", "/verification", ["userId": "a"], authorization: "Bearer \(token)").status
+        }
+        XCTAssertEqual(try verify(), 200)
+        let listed = try project("token", "list", "shop").output
+        XCTAssertTrue(listed.hasPrefix("backend  until "), listed)
+        XCTAssertFalse(listed.contains(token))
+        XCTAssertEqual(try project("token", "add", "shop", "backend").code, 1)
+        XCTAssertEqual(try project("token", "add", "shop", "b", "--days", "0").code, 64)
+        XCTAssertEqual(
+            try [project("token", "add", "none", "b").code, project("token", "remove", "shop", "x").code], [2, 2])
+        XCTAssertEqual(try project("token", "remove", "shop", "backend").output, "backend: removed\n")
+        XCTAssertEqual(try verify(), 401)
+        XCTAssertEqual(try project("token", "add", "shop", "backend").code, 0)
+        XCTAssertEqual(try project("remove", "shop").output, "shop: removed\n")
+        XCTAssertEqual(try project("add", "shop").code, 0)
+        XCTAssertEqual(try project("token", "list", "shop").output, "there is no token\n", "they went with the project")
         XCTAssertEqual(try project("remove", "shop").output, "shop: removed\n")
         XCTAssertEqual(try project("list").output, "no project is registered\n")
         XCTAssertEqual(try client.verify("alice@example.com").context["params"], "projectId")
@@ -92,6 +111,7 @@ final class OperatorTests: XCTestCase {
             (["add", "x", "--link-url", "http://shop.example"], "link-url: an https URL"),
             (["add", "x", "--link-url", "https://shop.example/?a=b"], "link-url: an https URL"),
             (["add", "x", "--origin", "https://shop.example/"], "is not an origin"),
+            (["add", "x", "--client", "a b"], "client: a b is not the id"),
             (["add", "x", "--name", "a\u{200b}"], "name: 1 to 128 bytes"),
         ]
         for (arguments, reason) in refused {

@@ -529,6 +529,23 @@ final class OptionsTests: XCTestCase {
         try check(.dta, ["--passphrase-file", "y"])
     }
 
+    /// Clients of MIRACL Trust are served where that is possible, unless the operator says something else.
+    func testTrustIsOnWhereItIsPossible() throws {
+        func isOn(_ arguments: [String]) throws -> Bool {
+            let state = NSTemporaryDirectory() + "state-" + UUID().uuidString
+            defer { try? FileManager.default.removeItem(atPath: state) }
+            let all = ["--all-in-one", "--state-dir", state] + arguments
+            return try SettingsReader(.serve).read(arguments: all, environment: [:]).parts().trust != nil
+        }
+        let proxy = ["--behind-proxy", "--mail-dir", "m", "--public-url", "https://a.example"]
+        XCTAssertTrue(try isOn(["--mail-dir", "m"]))
+        XCTAssertTrue(try isOn(["--mail-dir", "m", "--trust"]))
+        XCTAssertTrue(try isOn(proxy))
+        XCTAssertFalse(try isOn(["--mail-dir", "m", "--trust=false"]))
+        XCTAssertFalse(try isOn(["--force-activate"]), "no mails")
+        XCTAssertFalse(try isOn(["--force-activate", "--trust=false"]))
+    }
+
     func testWhatIsPrintedIsAConfigurationFileWithTheSameValues() throws {
         let first = try lines(.serve, ["--state-dir", "a \"b\" \\c", "--max-attempts", "7", "--force-activate"])
         let path = try file(first.joined(separator: "\n"))

@@ -60,7 +60,7 @@ final class TrustQuickCodeTests: XCTestCase {
         let client = TrustClient(backend: server.backend)
         let code = try code(client.quickCode(client.register(user)))
         let key = try TrustClient.KeyPair().publicKey
-        for text in ["", "12345", "1234567", String(repeating: "0", count: 32), "12345x", "１２３４５６"] {
+        for text in ["", "1", "12", "12345", "1234567", String(repeating: "0", count: 32), "12345x", "１２３４５６"] {
             XCTAssertEqual(try client.enrol(user, text, key).code, "INVALID_ACTIVATION_TOKEN", text)
         }
         XCTAssertEqual(try client.enrol(user, code, key).status, 200)

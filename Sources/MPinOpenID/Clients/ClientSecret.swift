@@ -53,8 +53,9 @@ package struct ClientSecret: Sendable, Equatable, Codable {
     /// Returns whether `hash` is that of this secret, and the secret has not ended. The time of the comparison does not
     /// depend on where the hashes differ.
     package func matches(_ hash: [UInt8], at now: Moment) -> Bool {
-        let isLive = expires.map { $0 > now } ?? true
         let own = Array(self.hash.utf8)
-        return constantTimeEqual(own.span, hash.span) && isLive
+        return constantTimeEqual(own.span, hash.span) && isLive(at: now)
     }
+
+    package func isLive(at now: Moment) -> Bool { expires.map { $0 > now } ?? true }
 }

@@ -50,9 +50,16 @@ package final class SigningKeys: Sendable {
     private let loaded = Mutex<[Loaded]>([])
     let knownTokens = KnownTokens()
 
-    /// `sealKey` has 32 bytes.
-    package init(in store: any Store, sealKey: SecretBytes, schedule: Schedule = Schedule()) {
-        table = Self.table(in: store)
+    private let algorithms: [SigningAlgorithm]
+
+    /// `sealKey` has 32 bytes. `name` is the name of the table in the store, and `algorithms` are those for which there
+    /// are keys.
+    package init(
+        in store: any Store, sealKey: SecretBytes, schedule: Schedule = Schedule(), name: String = "oidc_keys",
+        algorithms: [SigningAlgorithm] = SigningAlgorithm.allCases
+    ) {
+        table = Table(name, in: store)
+        self.algorithms = algorithms
         self.sealKey = sealKey
         self.schedule = schedule
     }
@@ -89,7 +96,7 @@ package final class SigningKeys: Sendable {
         var records = try await table.read(Self.place, at: now) ?? Records()
         // With a wrong `sealKey` this throws, before a new key is sealed that no server could open.
         try await load(records)
-        for algorithm in SigningAlgorithm.allCases {
+        for algorithm in algorithms {
             guard let begins = schedule.dueKey(records.times(algorithm), at: now, rotating: rotating) else { continue }
             let record = try await newRecord(algorithm, begins: begins)
             let schedule = schedule

@@ -12,6 +12,7 @@ struct AdminResources: Sendable {
     let users: UserAdministration
     let clients: ClientAdministration
     let sessions: SessionAdministration
+    let projects: ProjectAdministration
     let keyAdministration: SigningKeyAdministration
     /// The keys of the OpenID provider in this process. Nil if there is none.
     let signingKeys: SigningKeys?
@@ -27,6 +28,7 @@ struct AdminResources: Sendable {
         users = UserAdministration(in: durable, clock: rps.clock)
         let registry = ClientRegistry(in: durable, file: parts.openID?.clients ?? .none)
         clients = ClientAdministration(registry, audit: audit, clock: rps.clock)
+        projects = ProjectAdministration(in: durable, audit: audit, clock: rps.clock)
         sessions = SessionAdministration(in: durable, audit: audit, clock: rps.clock)
         keyAdministration = SigningKeyAdministration(in: durable, audit: audit, clock: rps.clock)
         self.signingKeys = signingKeys
@@ -104,5 +106,5 @@ struct AdminRoute: Sendable {
     }
 
     /// All operations.
-    static let all = users + clients + sessions + keys + auditLog + passwords
+    static let all = users + clients + projects + sessions + keys + auditLog + passwords
 }

@@ -6,6 +6,7 @@ package enum AdminScope: String, Sendable, CaseIterable {
     case clientsRead = "clients:read"
     /// Includes ``clientsRead``.
     case clientsWrite = "clients:write"
+    case projects
     case sessions
     case keys
     case audit

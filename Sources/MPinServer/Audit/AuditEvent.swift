@@ -10,6 +10,21 @@ package struct AuditEvent: Sendable {
         let identity: String
         /// The user id, which is written plain or hashed, as configured; empty for an unknown identity.
         let user: String
+        /// The project of the identity. Nil if it has none or is unknown, because anybody can invent an M-Pin ID.
+        var project: String?
+
+        init(identity: String, user: String) {
+            self.identity = identity
+            self.user = user
+        }
+
+        init(_ id: MPinID, user: String) {
+            self.init(identity: id.key, user: user)
+            if !user.isEmpty, id.bytes.starts(with: Self.beginning) { project = id.projectID }
+        }
+
+        /// How an M-Pin ID of version 5 begins. Others have no project, and are not decoded for each line.
+        private static let beginning = Array(#"{"iat":"#.utf8)
     }
 
     let name: String
@@ -24,7 +39,7 @@ package struct AuditEvent: Sendable {
     {
         self.name = name
         self.subject = subject
-        self.details = details
+        self.details = details + (subject?.project.map { [("project", $0)] } ?? [])
         self.isDurable = isDurable
     }
 }
@@ -39,48 +54,64 @@ extension AuditEvent {
     /// A registration waits for its confirmation.
     static func registrationStarted(_ id: MPinID, user: String, isRestart: Bool) -> AuditEvent {
         AuditEvent(
-            "registration-started", Subject(identity: id.key, user: user), [("restart", String(isRestart))])
+            "registration-started", Subject(id, user: user), [("restart", String(isRestart))])
     }
 
     static func registrationConfirmed(_ id: MPinID, user: String) -> AuditEvent {
-        AuditEvent("registration-confirmed", Subject(identity: id.key, user: user))
+        AuditEvent("registration-confirmed", Subject(id, user: user))
     }
 
     /// Somebody has deleted an unfinished registration by the link in the activation mail.
     static func registrationDeleted(_ id: MPinID, user: String) -> AuditEvent {
-        AuditEvent("registration-deleted", Subject(identity: id.key, user: user))
+        AuditEvent("registration-deleted", Subject(id, user: user))
     }
 
     /// The client secret shares were handed out, so the identity is registered.
     static func registered(_ id: MPinID, user: String, keyID: String) -> AuditEvent {
-        AuditEvent("registered", Subject(identity: id.key, user: user), [("key_id", keyID)])
+        AuditEvent("registered", Subject(id, user: user), [("key_id", keyID)])
     }
 
     /// A device has made a QuickCode, with which its user can register another device.
     static func quickCodeMade(_ id: MPinID, user: String) -> AuditEvent {
-        AuditEvent("quickcode-made", Subject(identity: id.key, user: user))
+        AuditEvent("quickcode-made", Subject(id, user: user))
     }
 
     /// An identity was renewed, so it can never log in again.
     static func renewed(_ id: MPinID, user: String, by successor: MPinID) -> AuditEvent {
         AuditEvent(
-            "renewed", Subject(identity: id.key, user: user), [("successor", successor.key)], isDurable: true)
+            "renewed", Subject(id, user: user), [("successor", successor.key)], isDurable: true)
+    }
+
+    /// A project's back end has verified its user.
+    static func userVerified(_ user: String, project: String) -> AuditEvent {
+        AuditEvent("user-verified", Subject(identity: "", user: user), [("project", project)])
+    }
+
+    /// Somebody has called an endpoint for back ends without the credentials of a project. `route` is its path as a
+    /// template, because the path itself may have an M-Pin ID.
+    static func backEndRefused(_ route: String) -> AuditEvent {
+        AuditEvent("back-end-refused", nil, [("route", route)])
     }
 
     /// A login has ended. `status`: the status of its ``Verdict``.
     static func login(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent(
-            "login", Subject(identity: id.key, user: user), [("status", String(status))])
+            "login", Subject(id, user: user), [("status", String(status))])
+    }
+
+    /// A signature was judged. `status`: the status of its ``Verdict``.
+    static func signature(_ id: MPinID, user: String, status: Int) -> AuditEvent {
+        AuditEvent("signature", Subject(id, user: user), [("status", String(status))])
     }
 
     /// The RPA refused a registration with the HTTP status `status`.
     static func registrationRefused(_ id: MPinID, user: String, status: Int) -> AuditEvent {
-        AuditEvent("registration-refused", Subject(identity: id.key, user: user), [("status", String(status))])
+        AuditEvent("registration-refused", Subject(id, user: user), [("status", String(status))])
     }
 
     /// Somebody presented a wrong activation key.
     static func confirmationRefused(_ id: MPinID, user: String) -> AuditEvent {
-        AuditEvent("confirmation-refused", Subject(identity: id.key, user: user))
+        AuditEvent("confirmation-refused", Subject(id, user: user))
     }
 
     /// Sums up the time permits since `since` that have no lines of their own. `strangers`: the number of permits for
@@ -93,7 +124,7 @@ extension AuditEvent {
 
     /// A time permit was given (status 200) or refused.
     static func permit(_ id: MPinID, user: String, status: Int) -> AuditEvent {
-        AuditEvent("permit", Subject(identity: id.key, user: user), [("status", String(status))])
+        AuditEvent("permit", Subject(id, user: user), [("status", String(status))])
     }
 
     /// A browser was logged in at the website, or logged out.
@@ -173,7 +204,7 @@ extension AuditEvent {
     /// can end it.
     static func blocked(_ id: MPinID, user: String, until: Moment?) -> AuditEvent {
         AuditEvent(
-            "blocked", Subject(identity: id.key, user: user), [("until", until?.iso ?? "unblocked")], isDurable: true)
+            "blocked", Subject(id, user: user), [("until", until?.iso ?? "unblocked")], isDurable: true)
     }
 
     /// A new master secret is in use at the RPS.
@@ -205,16 +236,17 @@ extension AuditEvent {
     }
 
     package static func unblocked(_ id: MPinID, user: String) -> AuditEvent {
-        AuditEvent("unblocked", Subject(identity: id.key, user: user), isDurable: true)
+        AuditEvent("unblocked", Subject(id, user: user), isDurable: true)
     }
 
     /// The operator wants the device to renew its secret at its next login.
     package static func renewalWanted(_ id: MPinID, user: String) -> AuditEvent {
-        AuditEvent("renewal-wanted", Subject(identity: id.key, user: user), isDurable: true)
+        AuditEvent("renewal-wanted", Subject(id, user: user), isDurable: true)
     }
 
-    package static func revoked(_ id: MPinID, user: String) -> AuditEvent {
-        AuditEvent("revoked", Subject(identity: id.key, user: user), isDurable: true)
+    /// An identity can never log in again. `reason` is what a project's back end has given for it.
+    package static func revoked(_ id: MPinID, user: String, reason: String? = nil) -> AuditEvent {
+        AuditEvent("revoked", Subject(id, user: user), reason.map { [("reason", $0)] } ?? [], isDurable: true)
     }
 
     /// An identity was deleted with its user. `identity`: hex of the SHA-256 of its M-Pin ID.

@@ -237,7 +237,11 @@ extension Daemon {
             parts.trust.map { settings in
                 TrustFace(
                     settings, ProjectService(service, durable: durable, shortLived: config.layer(shortLived)), openID,
-                    config.authorities, first: authorities.first?.peer, appID: appID, rates: rates, metrics: metrics)
+                    certificates: SigningKeys(
+                        in: durable, sealKey: OpenIDConfig.sealKey(from: config.activationKey), name: "dvs_keys",
+                        algorithms: [.rs256]), tokens: ProjectTokens(in: durable),
+                    users: UserAdministration(in: durable, clock: config.clock), config.authorities,
+                    first: authorities.first?.peer, appID: appID, rates: rates, metrics: metrics)
             }
         }
         var milagro = MilagroFace(

@@ -6,13 +6,18 @@ package import MPinStore
 package struct ProjectAdministration: Sendable {
     private let projects: Projects
     private let clients: ClientRegistry
-    private let audit: Audit
-    private let clock: Clock
+    let tokens: ProjectTokens
+    let audit: Audit
+    let clock: Clock
 
     package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
-        let store = try await openServiceDatabase(database)
+        self.init(in: try await openServiceDatabase(database), audit: audit, clock: clock)
+    }
+
+    init(in store: any Store, audit: Audit, clock: @escaping Clock) {
         projects = Projects(in: store)
         clients = ClientRegistry(in: store)
+        tokens = ProjectTokens(in: store)
         self.audit = audit
         self.clock = clock
     }
@@ -25,8 +30,12 @@ package struct ProjectAdministration: Sendable {
 
     package func show(_ id: String) async throws -> ProjectEntry {
         audit.record(.command("project show", [("project", id)]))
+        return ProjectEntry(try await find(id))
+    }
+
+    func find(_ id: String) async throws -> Project {
         guard let project = try await projects.find(id, at: clock()) else { throw ProjectRefusal.unknown(id) }
-        return ProjectEntry(project)
+        return project
     }
 
     package func add(_ id: String, _ change: ProjectChange) async throws -> ProjectEntry {
@@ -54,6 +63,7 @@ package struct ProjectAdministration: Sendable {
     package func remove(_ id: String) async throws {
         audit.record(.command("project remove", [("project", id)]))
         guard try await projects.remove(id, at: clock()) else { throw ProjectRefusal.unknown(id) }
+        try await tokens.removeAll(of: id, at: clock())
     }
 }
 
@@ -67,6 +77,8 @@ package struct ProjectChange: Sendable {
     package var quickCodes: Project.QuickCodeRule?
     /// A list with one empty text stands for none.
     package var origins: [String]?
+    /// A list with one empty text stands for none.
+    package var clients: [String]?
 
     package init() {}
 
@@ -78,6 +90,7 @@ package struct ProjectChange: Sendable {
             ("name", name != nil), ("pin-length", pinLength != nil), ("verification", verification != nil),
             ("quickcodes", quickCodes != nil),
             ("link-url", linkURL != nil), ("origin", origins != nil),
+            ("client", clients != nil),
         ]
         return members.filter(\.1).map(\.0).joined(separator: " ")
     }
@@ -93,6 +106,9 @@ package struct ProjectChange: Sendable {
         for origin in origins ?? [] where origins != [""] && WebOrigin(origin) == nil {
             throw .badMember("origin: \(origin) is not an origin such as https://app.example")
         }
+        for client in clients ?? [] where clients != [""] && !Client.isID(client) {
+            throw .badMember("client: \(client) is not the id of an OpenID client")
+        }
     }
 
     fileprivate func apply(to project: inout Project) {
@@ -102,6 +118,7 @@ package struct ProjectChange: Sendable {
         if let quickCodes { project.quickCodes = quickCodes }
         if let linkURL { project.linkURL = linkURL.isEmpty ? nil : linkURL.withoutSlashAtEnd }
         if let origins { project.origins = origins == [""] ? [] : origins }
+        if let clients { project.clients = clients == [""] ? nil : clients }
     }
 }
 
@@ -137,10 +154,11 @@ package struct ProjectEntry: Sendable, Encodable {
             "verification: \(project.verification.rawValue)",
             "quickcodes: \((project.quickCodes ?? .all).rawValue)",
         ] + (project.linkURL.map { ["link-url: \($0)"] } ?? []) + project.origins.map { "origin: \($0)" }
+            + (project.clients ?? []).map { "client: \($0)" }
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, verification, origin, created
+        case id, name, verification, origin, client, created
         case quickCodes = "quickcodes"
         case pinLength = "pin-length"
         case linkURL = "link-url"
@@ -155,6 +173,7 @@ package struct ProjectEntry: Sendable, Encodable {
         try members.encode(project.quickCodes ?? .all, forKey: .quickCodes)
         try members.encodeIfPresent(project.linkURL, forKey: .linkURL)
         try members.encode(project.origins, forKey: .origin)
+        try members.encode(project.clients ?? [], forKey: .client)
         try members.encode(project.created.iso, forKey: .created)
     }
 }

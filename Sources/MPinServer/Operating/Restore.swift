@@ -132,11 +132,13 @@ extension Restore {
         await store.drain()
     }
 
-    /// Lets the database have the admin tokens of the replaced one, which is at the path `old`.
+    /// Lets the database have the admin tokens and the service tokens of the replaced one, which is at the path `old`.
     private static func keepTokens(of old: String?, in draft: String, at now: Moment) async throws {
         let store = try SQLiteStore(path: draft)
         let present = try old.map { AdminTokens(in: try SQLiteStore(path: $0)) }
         try await AdminTokens(in: store).replace(by: present, at: now)
+        let projects = try old.map { ProjectTokens(in: try SQLiteStore(path: $0)) }
+        try await ProjectTokens(in: store).replace(by: projects, at: now)
         await store.drain()
         if let old { unlink(old + ".lock") }
     }

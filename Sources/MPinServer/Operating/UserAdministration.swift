@@ -101,6 +101,19 @@ package struct UserAdministration: Sendable {
         return entries
     }
 
+    /// Revokes one identity. Returns false if there is none with this ID.
+    func revoke(_ id: MPinID, reason: String, audit: Audit) async throws -> Bool {
+        let now = clock()
+        let changed = try await records.update(id.key, at: now, .durable) { entry -> IdentityRecord? in
+            entry?.value.revoked = true
+            return entry?.value
+        }
+        guard let changed else { return false }
+        audit.record(.revoked(id, user: changed.userID, reason: reason))
+        try await endLogins(of: changed, audit, at: now)
+        return true
+    }
+
     private static func event(_ change: Change, _ id: MPinID, user: String) -> AuditEvent {
         switch change {
         case .block: .blocked(id, user: user, until: nil)

@@ -8,6 +8,7 @@ package struct TrustConfig: Sendable {
     let language: Language
     let mailer: Mailer
     let limits: Limits
+    let audit: Audit
 
     /// `website` gives the base URL, and how mails look and are sent. Throws if it sends none.
     package init(_ website: RelyingPartyApplicationConfig) throws(StartError) {
@@ -18,5 +19,6 @@ package struct TrustConfig: Sendable {
         language = website.language
         limits = website.limits
         mailer = website.mailer
+        audit = website.audit.of("trust")
     }
 }

@@ -11,6 +11,11 @@ struct TrustFace: Face {
     let rules: ProjectService
     /// The provider that signs tokens, and whose clients' browsers phones log in.
     let openID: OpenIDFace
+    /// The keys that certify signatures.
+    let certificates: SigningKeys
+    let users: UserAdministration
+    /// The service tokens of the projects' back ends.
+    let tokens: ProjectTokens
     let authorities: [TrustAuthorityLink]
     /// The way of clients to D-TA 1; nil if they ask it themselves.
     let gate: AuthorityGate?
@@ -19,12 +24,17 @@ struct TrustFace: Face {
     let metrics: Metrics
 
     init(
-        _ config: TrustConfig, _ rules: ProjectService, _ openID: OpenIDFace, _ authorities: [TrustAuthorityLink],
-        first: Peer?, appID: String, rates: RateLimiter, metrics: Metrics
+        _ config: TrustConfig, _ rules: ProjectService, _ openID: OpenIDFace, certificates: SigningKeys,
+        tokens: ProjectTokens, users: UserAdministration, _ authorities: [TrustAuthorityLink], first: Peer?,
+        appID: String, rates: RateLimiter,
+        metrics: Metrics
     ) {
         self.config = config
         self.rules = rules
         self.openID = openID
+        self.certificates = certificates
+        self.tokens = tokens
+        self.users = users
         self.authorities = authorities
         gate = authorities.first?.publicURL == nil ? first.map(AuthorityGate.first) : nil
         self.appID = appID
@@ -49,18 +59,21 @@ struct TrustFace: Face {
             "/pushauth": { _, _ in throw TrustRefusal.noPushToken },
         ]
         for (path, handler) in handlers.merging(quickCodeHandlers, uniquingKeysWith: { $1 }) {
-            router.serve(
-                path,
-                [
-                    .post: { request, context in
-                        do { return try await handler(request, context) } catch {
-                            return try TrustRefusal(error, at: rules.now).response(context)
-                        }
-                    }
-                ])
+            router.serve(path, [.post: answering(handler)])
         }
+        addSigningRoutes(to: router)
+        addBackEndRoutes(to: router)
         router.serve("/.well-known/jwks", [.get: { _, _ in openID.certificates() }])
         gate?.addRoutes(to: router)
+    }
+
+    /// A handler whose errors are spelled in the form of MIRACL Trust.
+    func answering(_ handler: @escaping Handler) -> Handler {
+        { request, context in
+            do { return try await handler(request, context) } catch {
+                return try TrustRefusal(error, at: rules.now).response(context)
+            }
+        }
     }
 
     /// There are none: other parts of this system do not use this wire.
@@ -76,10 +89,11 @@ struct TrustFace: Face {
             }
             return project.origins.contains(origin)
         }
-        let prefixes = ["/rps/v2/", "/verification/", "/registration", "/pushauth"]
+        let prefixes = ["/rps/v2/", "/verification/", "/registration", "/pushauth", "/dvs/session"]
         let shares = [AuthorityGate.firstPath, AuthorityGate.path].map { $0 + TrustAuthorityServer.keyedSecretPath }
-        return prefixes.map { .trust($0, methods: "POST, OPTIONS", asks) } + shares.map { .trustShares($0) }
-            + [.open("/.well-known/jwks")]
+        return prefixes.map { .trust($0, methods: "POST, PUT, DELETE, OPTIONS", asks) }
+            + shares.map { .trustShares($0) }
+            + [.open("/.well-known/jwks"), .open("/dvs/jwks")]
     }
 
     /// Returns the project that a request names: `id` from its body, or else the one in its header or query.

@@ -65,6 +65,9 @@ extension TrustRefusal {
             self.init(.badRequest, "INVALID_ACTIVATION_TOKEN", "unknown, used or expired activation token")
         case .wrongLoginToken:
             self.init(.unauthorized, "UNAUTHORIZED", "the jwt is none of a reg-code login of the last minute")
+        case .badMember(let name): self = .parameter(name, "\(name) has no value that is allowed")
+        case .wrongSignature:
+            self.init(.unauthorized, Self.unsuccessful, "the signature is of another project, session or time")
         case .quickCodeForbidden:
             self.init(.forbidden, "LIMITED_QUICKCODE_GENERATION", "the project lets this identity make no QuickCodes")
         case .wrongScope: self = .parameter("scope", "no scope that this server has")

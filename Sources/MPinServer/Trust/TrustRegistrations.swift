@@ -26,10 +26,8 @@ extension TrustFace {
         _ started: ProjectService.StartedVerification, _ wish: ProjectService.VerificationWish, _ request: Request,
         _ context: RequestContext
     ) async throws {
-        let members = percentEncodedQuery([("user_id", wish.userID), ("code", started.code)])
-        let base = wish.project.linkURL ?? config.publicURL
         let content = MailContent(
-            link: "\(base)/verification/confirmation?\(members)", user: wish.userID, expires: started.expires.iso,
+            link: verificationURL(started, wish), user: wish.userID, expires: started.expires.iso,
             code: started.method == .code ? started.code : nil)
         let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
         do { try await config.mailer.send(content, in: language) } catch is Mailer.NoAddress {
@@ -40,8 +38,16 @@ extension TrustFace {
         }
     }
 
-    /// POST /verification/confirmation: exchanges the code from the mail for an activation token. The code was only in
-    /// the mail, so the mailbox is the user's.
+    /// The link to the project's page, with the code (TRUST wire section 2.3).
+    func verificationURL(
+        _ started: ProjectService.StartedVerification, _ wish: ProjectService.VerificationWish
+    ) -> String {
+        let members = percentEncodedQuery([("user_id", wish.userID), ("code", started.code)])
+        return "\(wish.project.linkURL ?? config.publicURL)/verification/confirmation?\(members)"
+    }
+
+    /// POST /verification/confirmation: exchanges a code for an activation token. If the code was only in a mail, the
+    /// mailbox is the user's.
     func confirm(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustConfirmationRequest.self, limits)
         let project = try await project(nil, request)
@@ -54,7 +60,9 @@ extension TrustFace {
             refusal.context["projectId"] = project.id
             throw refusal
         }
-        try await openID.provider.profiles.proveUserID(UserID.normal(body.userId), at: rules.now)
+        if confirmed.isByMail {
+            try await openID.provider.profiles.proveUserID(UserID.normal(body.userId), at: rules.now)
+        }
         return .json(
             TrustConfirmationResponse(
                 projectId: project.id, accessId: confirmed.accessID, actToken: confirmed.activationToken,
@@ -74,7 +82,7 @@ extension TrustFace {
             TrustRegistrationResponse(
                 mpinId: device.id.hex, projectId: device.project.id, dtas: try names(device),
                 secretUrls: device.tickets.map(secretURL), pinLength: device.project.pinLength,
-                nowTime: device.time.iso))
+                verificationType: device.isByBackEnd ? "fullCustom" : "standardEmail", nowTime: device.time.iso))
     }
 
     /// The member `dtas`: names of the D-TAs and of the master secret that they have used.

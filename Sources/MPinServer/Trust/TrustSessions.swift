@@ -1,5 +1,6 @@
 import Hummingbird
 import MPinOpenID
+import MPinSecrets
 import MPinService
 import MPinWire
 
@@ -8,24 +9,45 @@ extension TrustFace {
     /// POST /rps/v2/session: lets a browser of a project wait for a phone.
     func openSession(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustSessionRequest.self, limits)
+        let (browser, project) = try await open(body, request)
+        return .json(
+            TrustSessionResponse(webOTT: browser.webOTT, accessURL: accessURL, qrURL: qrURL(project, browser)))
+    }
+
+    /// Opens a session: for a signature if the request names what is to be signed, else for a login.
+    func open(
+        _ body: TrustSessionRequest, _ request: Request
+    ) async throws -> (AuthenticationService.OpenedBrowser, Project) {
         let project = try await project(body.projectId, request)
         let user = UserID.normal(body.userId ?? "")
         guard user.utf8.count <= limits.service.userIDBytes else {
             throw ServiceError.badUserID("must have at most \(limits.service.userIDBytes) bytes")
         }
+        let document = body.hash.flatMap { $0.isEmpty ? nil : $0 }
+        let hash = try document.map { hex throws(ProjectFault) in
+            guard let bytes = DocumentSignature.document(hex) else { throw .badMember("hash") }
+            return Hex.encode(bytes)
+        }
         let session = LoginSession(
-            projectID: project.id, userID: user, description: String((body.description ?? "").prefix(256)))
-        let browser = try await rules.openSession(session)
-        return .json(
-            TrustSessionResponse(
-                webOTT: browser.webOTT, accessURL: config.publicURL + "/rps/v2/access",
-                qrURL: (project.linkURL ?? config.publicURL) + "#" + browser.wid))
+            projectID: project.id, userID: user, description: String((body.description ?? "").prefix(256)),
+            hash: hash ?? "")
+        return (try await rules.openSession(session), project)
+    }
+
+    var accessURL: String { config.publicURL + "/rps/v2/access" }
+
+    /// What the QR code of a session contains.
+    func qrURL(_ project: Project, _ browser: AuthenticationService.OpenedBrowser) -> String {
+        (project.linkURL ?? config.publicURL) + "#" + browser.wid
     }
 
     /// POST /rps/v2/access: tells a browser how far its phone's login is. It answers at once.
     func access(_ request: Request) async throws -> Response {
         let webOTT = try await request.json(TrustAccessRequest.self, limits).webOTT.lowercased()
         let session = try await rules.session(webOTT: webOTT)
+        if let made = session?.signature {
+            return .json(TrustAccessResponse(status: "signed", userId: made.userID, signature: made.text))
+        }
         if let user = session?.login { return .json(TrustAccessResponse(status: "authenticated", userId: user)) }
         let view = try await service.follow(webOTT: webOTT, known: .init(status: nil, refusals: nil), seconds: 0)
         guard view.status == "authenticate" else {
@@ -53,16 +75,25 @@ extension TrustFace {
     /// POST /rps/v2/codeStatus: stores what a phone reports about a session, and tells the phone what the session is.
     func codeStatus(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustCodeStatusRequest.self, limits)
-        guard ["wid", "user", "abort"].contains(body.status) else { throw ServiceError.badReport }
         let wid = body.wid.lowercased()
-        guard try await service.report(body.status, of: body.userId ?? "", to: wid) else {
+        if body.status == "signed" { return try await takeSignature(body.signature ?? "", wid) }
+        guard ["wid", "user", "abort"].contains(body.status) else { throw ServiceError.badReport }
+        let session = try await rules.session(wid: wid)
+        guard session?.signature == nil, try await service.report(body.status, of: body.userId ?? "", to: wid) else {
             throw ServiceError.noWaitingBrowser
         }
-        guard body.status == "wid" else { return .json(TrustStatusResponse()) }
-        let session = try await rules.session(wid: wid)
-        return .json(
-            TrustSessionDetails(
-                description: session?.description ?? "", prerollId: session?.userID ?? "",
-                projectId: session?.projectID ?? ""))
+        return body.status == "wid" ? .json(try await details(session, request)) : .json(TrustStatusResponse())
+    }
+
+    /// What a phone shows about a session. The session of an OpenID client is of no project, so the details are those of
+    /// the phone's own project.
+    func details(_ session: LoginSession?, _ request: Request) async throws -> TrustSessionDetails {
+        let wanted = session?.projectID ?? request.projectID ?? ""
+        let project = try await rules.projects.find(wanted, at: rules.now)
+        let rule = project?.quickCodes ?? .all
+        return TrustSessionDetails(
+            description: session?.description ?? "", prerollId: session?.userID ?? "", hash: session?.hash ?? "",
+            projectId: project?.id ?? "", projectName: project?.name ?? "", pinLength: project?.pinLength ?? 4,
+            enableRegistrationCode: rule != .noDevice, limitRegCodeVerified: rule == .verified)
     }
 }

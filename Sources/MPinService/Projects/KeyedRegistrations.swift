@@ -34,6 +34,8 @@ extension ProjectService {
         package let tickets: [Ticket]
         package let keyID: String
         package let time: Moment
+        /// Whether the project's back end has verified the user.
+        package let isByBackEnd: Bool
     }
 
     /// Registers a device. The public key is checked before the token is taken, so that a client with a bad key can try
@@ -49,12 +51,16 @@ extension ProjectService {
             throw ProjectFault.wrongActivationToken
         }
         let project = try await project(activation.projectID)
-        let id = try MPinID.issue(
-            userID: wish.userID, project: project.id, verification: activation.verification, at: now)
+        let id =
+            try activation.id
+            ?? MPinID.issue(
+                userID: wish.userID, project: project.id, verification: activation.verification, at: now)
         if let old = activation.replaced { try await renewals.add(id, replacing: old, of: userID, at: now) }
         let tickets = try await service.addIdentity(
             id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName)
-        return EnrolledDevice(id: id, project: project, tickets: tickets, keyID: keyID, time: now)
+        return EnrolledDevice(
+            id: id, project: project, tickets: tickets, keyID: keyID, time: now,
+            isByBackEnd: activation.verification == .custom)
     }
 
     /// Takes the activation token or the QuickCode of a request. Nil if it is wrong, or if the identity from which it

@@ -1,5 +1,5 @@
 import MPinSecrets
-import MPinStore
+package import MPinStore
 
 /// A browser of a project that waits for a phone (TRUST wire section 2.2).
 package struct LoginSession: Codable, Storable, Equatable {
@@ -8,13 +8,28 @@ package struct LoginSession: Codable, Storable, Equatable {
     package let userID: String
     /// What the phone shows before it asks for the PIN.
     package let description: String
+    /// What the phone is to sign, in hex; empty if the session is for a login.
+    package let hash: String
     /// Who has logged in; nil until then.
     package var login: String?
+    /// The signature that the session waits for; nil until it is there.
+    package var signature: Signature?
+    /// When the phone's time ends.
+    package var expires: Moment
 
-    package init(projectID: String, userID: String, description: String) {
+    /// A signature with a right PIN.
+    package struct Signature: Codable, Sendable, Equatable {
+        /// What the page gets.
+        package let text: String
+        package let userID: String
+    }
+
+    package init(projectID: String, userID: String, description: String, hash: String = "") {
         self.projectID = projectID
         self.userID = userID
         self.description = description
+        self.hash = hash
+        expires = Moment(microseconds: 0)
     }
 
     /// Whether an identity may log in the session: it is one of the project, and of the user that the session was opened
@@ -48,6 +63,15 @@ struct LoginSessions: Sendable {
         return try await find(wid: wid, at: now)
     }
 
+    /// Stores a signature. False if there is no such session, or it has another signature.
+    func sign(_ wid: String, _ signature: LoginSession.Signature, at now: Moment) async throws -> Bool {
+        try await table.update(wid, at: now, .volatile) { entry in
+            guard let known = entry?.value else { return false }
+            if known.signature == nil { entry?.value.signature = signature }
+            return entry?.value.signature == signature
+        }
+    }
+
     func finish(webOTT: String, login: String, at now: Moment) async throws {
         guard let wid = try await names.read(Self.key(webOTT), at: now) else { return }
         try await table.update(wid, at: now, .volatile) { $0?.value.login = login }
@@ -64,6 +88,8 @@ extension ProjectService {
     package func openSession(_ session: LoginSession) async throws -> AuthenticationService.OpenedBrowser {
         let browser = try await service.openBrowser(.code)
         let end = browser.begun.adding(seconds: browser.seconds + Self.memorySeconds)
+        var session = session
+        session.expires = browser.begun.adding(seconds: browser.seconds)
         try await sessions.add(session, wid: browser.wid, webOTT: browser.webOTT, until: end, at: browser.begun)
         return browser
     }

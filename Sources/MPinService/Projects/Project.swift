@@ -32,6 +32,8 @@ package struct Project: Codable, Storable, Equatable {
     package var origins: [String] = []
     /// Which devices may make QuickCodes. Nil stands for all.
     package var quickCodes: QuickCodeRule?
+    /// The ids of the OpenID clients whose credentials are also those of the project's back end. Nil: none.
+    package var clients: [String]?
     package let created: Moment
 
     package static let pinLengths = 4...6

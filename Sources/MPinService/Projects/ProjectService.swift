@@ -46,6 +46,10 @@ package enum ProjectFault: Error, Sendable, Equatable {
     case wrongScope
     /// The token of the login that is to make a QuickCode is not a fresh one, or its identity may no longer log in.
     case wrongLoginToken
+    /// The value of this member of the request is not allowed.
+    case badMember(String)
+    /// The signature is of another project or session, or of another time than now.
+    case wrongSignature
     /// The project does not let this identity make QuickCodes.
     case quickCodeForbidden
 }

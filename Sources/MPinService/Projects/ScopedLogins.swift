@@ -51,7 +51,9 @@ extension ProjectService {
             renewal = try await self.renewal(record, fallback: project)
         }
         try await service.end(token, authOTT, handsOver: scope == .oidc && renewal == nil) {
-            try await sessions.find(wid: token.wid, at: now)?.admits(token.mpinID, user: token.userID) ?? true
+            guard let session = try await sessions.find(wid: token.wid, at: now) else { return true }
+            // A login is no signature.
+            return session.hash.isEmpty && session.admits(token.mpinID, user: token.userID)
         }
         return Outcome(
             verdict: token.verdict, scope: scope, userID: token.userID, identity: token.id,

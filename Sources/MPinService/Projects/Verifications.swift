@@ -10,17 +10,23 @@ struct Verifications: Sendable {
 
     init(in store: any Store) { codes = UserCodes("project_code", in: store) }
 
-    /// Stores the hash of a code, in place of an earlier one. `accessID` is the session that asked for the mail.
-    func issue(_ code: String, _ wish: ProjectService.VerificationWish, until end: Moment, at now: Moment) async throws
-    {
+    /// Stores the hash of a code, in place of an earlier one. `type` tells who hands out the code.
+    func issue(
+        _ code: String, _ wish: ProjectService.VerificationWish, _ type: VerificationType = .mail,
+        until end: Moment, at now: Moment
+    ) async throws {
         let user = Self.user(wish.userID, wish.project.id)
-        try await codes.issue(code, user: user, note: wish.accessID, until: end, at: now)
+        try await codes.issue(code, user: user, note: "\(type.rawValue) \(wish.accessID)", until: end, at: now)
     }
 
-    /// Redeems a code, and returns the session that asked for it; empty if none did. Nil for a wrong code, which is
-    /// counted.
-    func redeem(_ code: String, user: String, project: String, at now: Moment) async throws -> String? {
-        try await codes.redeem(code, user: Self.user(user, project), at: now).map { $0.note ?? "" }
+    /// Redeems a code. Returns who handed it out, and the session that asked for it; empty if none did. Nil for a wrong
+    /// code, which is counted.
+    func redeem(
+        _ code: String, user: String, project: String, at now: Moment
+    ) async throws -> (type: VerificationType, accessID: String)? {
+        guard let found = try await codes.redeem(code, user: Self.user(user, project), at: now) else { return nil }
+        let words = (found.note ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+        return (words.first.flatMap(VerificationType.init(rawValue:)) ?? .mail, words.dropFirst().first ?? "")
     }
 
     /// A code is bound to user and project. The id of a project has no line feed, and neither has a user id.
@@ -35,6 +41,8 @@ struct Activation: Codable, Storable, Equatable {
     let verification: VerificationType
     /// The key of the identity whose place the new one takes. Nil if it takes none.
     var replaced: String?
+    /// The M-Pin ID that was made already. Nil: it is made with the registration.
+    var id: MPinID?
 }
 
 /// The tokens with which a device registers after its user is verified. Each is good once.
@@ -124,17 +132,20 @@ extension ProjectService {
         package let expires: Moment
         /// The session that asked for the mail; empty if there is none.
         package let accessID: String
+        /// Whether the code was in a mail of this server.
+        package let isByMail: Bool
     }
 
     /// Redeems the code from a mail. Unknown users get the same answer as wrong codes, ``ProjectFault/wrongCode``.
     package func confirm(_ code: String, user: String, project: Project) async throws -> Confirmation {
         let (now, userID) = (now, UserID.normal(user))
-        guard let accessID = try await verifications.redeem(code, user: userID, project: project.id, at: now) else {
+        guard let found = try await verifications.redeem(code, user: userID, project: project.id, at: now) else {
             throw ProjectFault.wrongCode
         }
         let end = now.adding(seconds: ActivationTokens.seconds)
-        let activation = Activation(userID: userID, projectID: project.id, verification: .mail)
+        let activation = Activation(userID: userID, projectID: project.id, verification: found.type)
         let token = try await activations.issue(activation, until: end, at: now)
-        return Confirmation(activationToken: token, expires: end, accessID: accessID)
+        return Confirmation(
+            activationToken: token, expires: end, accessID: found.accessID, isByMail: found.type == .mail)
     }
 }

@@ -52,7 +52,7 @@ extension Settings {
             let icon = application.publicURL + application.brand.icon.path
             if self[ServerOptions.serviceIconURL] == nil { parts.rps?.serviceIconURL = icon }
             parts.openID = try openID(application)
-            if self[ServerOptions.trust] { parts.trust = try trust(application, parts.openID) }
+            parts.trust = try trust(application, parts.openID)
         }
         return parts
     }
@@ -67,12 +67,18 @@ extension Settings {
         return config
     }
 
-    /// Returns the settings for clients of MIRACL Trust. Their tokens are signed by the OpenID provider's keys.
+    /// Returns the settings for clients of MIRACL Trust. Their tokens are signed by the OpenID provider's keys. Nil if
+    /// they are not served: by `--trust=false`, or because something is missing and nobody has asked for them.
     private func trust(
         _ website: RelyingPartyApplicationConfig, _ openID: OpenIDConfig?
-    ) throws(StartError) -> TrustConfig {
-        guard openID != nil else { throw StartError("--trust needs an OpenID provider: --issuer or --public-url") }
-        return try TrustConfig(website)
+    ) throws(StartError) -> TrustConfig? {
+        switch self[ServerOptions.trust] {
+        case false?: return nil
+        case nil: return openID == nil ? nil : try? TrustConfig(website)
+        case true?:
+            guard openID != nil else { throw StartError("--trust needs an OpenID provider: --issuer or --public-url") }
+            return try TrustConfig(website)
+        }
     }
 
     func clientsFile() throws -> ClientsFile {

@@ -101,6 +101,15 @@ extension ServerOption where Value == Bool {
     }
 }
 
+extension ServerOption where Value == Bool? {
+    /// A flag without a default: nil if it is not set.
+    static func flag(_ name: String, _ help: String) -> ServerOption {
+        ServerOption(row: OptionRow(name: name, kind: .flag, fallback: nil, help: help)) {
+            $0.last.map { $0 == "true" }
+        }
+    }
+}
+
 extension ServerOption where Value == [String] {
     static func list(_ name: String, _ placeholder: String, _ help: String) -> ServerOption {
         ServerOption(row: OptionRow(name: name, kind: .list(placeholder), fallback: nil, help: help)) { $0 }

@@ -111,8 +111,10 @@ package enum ServerOptions {
         "clients", .text("FILE"),
         "Clients of the OpenID provider (YAML), read at the start, beside those of `mpind client`.")
 
-    static let trust = ServerOption<Bool>.flag(
-        "trust", "Serve clients of MIRACL Trust, too; their projects are those of `mpind project`.")
+    static let trust = ServerOption<Bool?>.flag(
+        "trust",
+        "Serve clients of MIRACL Trust, too, whose projects are those of `mpind project`; --trust=false: do not. (default: if there are an OpenID provider and mails)"
+    )
 
     static let allInOne = [
         isAllInOne.row, stateDir.row, database.row, host.row, publicPort.row, privatePort.row, dta1Port.row,

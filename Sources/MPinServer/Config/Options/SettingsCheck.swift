@@ -53,7 +53,7 @@ extension Settings {
                 throw SettingsError(
                     "give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`")
             }
-            if self[ServerOptions.trust], try delivery() == .forceActivate {
+            if self[ServerOptions.trust] == true, try delivery() == .forceActivate {
                 throw SettingsError("--trust needs mails: not with --force-activate")
             }
             _ = try delivery()

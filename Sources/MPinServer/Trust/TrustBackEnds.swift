@@ -1,0 +1,85 @@
+import Hummingbird
+import MPinOpenID
+import MPinService
+import MPinStore
+import MPinWire
+
+/// The requests of the projects' back ends (TRUST wire section 6). They are no pages, so no origin may read the answers.
+extension TrustFace {
+    func addBackEndRoutes(to router: Router<RequestContext>) {
+        router.serve("/verification", [.post: answering { try await verifyByBackEnd($0, $1) }])
+        router.serve("/activate/initiate", [.post: answering { try await initiate($0, $1) }])
+        router.serve(
+            "/api/v1/projects/:project/mpinids/:mpinid/revocation", [.post: answering { try await revoke($0, $1) }])
+        router.serve("/api/v1/projects/:project/audit", [.get: answering { try await readAudit($0, $1) }])
+        router.serve(
+            "/.well-known/project-configuration",
+            [.get: answering { request, _ in try await projectConfiguration(request) }])
+    }
+
+    /// Returns the project for which a back end calls: `id`, the one in the header or query, or the only one that its
+    /// credentials are for. `document` is the hash (hex) that an HMAC is made of.
+    func callingProject(
+        _ request: Request, _ context: RequestContext, _ id: String?, document: String? = nil
+    ) async throws -> Project {
+        var allowed: Set<String> = []
+        if let header = request.headers[.authorization],
+            let credentials = ProjectCredentials(header, document: document)
+        {
+            allowed = try await projects(of: credentials)
+        }
+        guard !allowed.isEmpty else {
+            try rates.admit(.token, address: context.remoteAddress)
+            config.audit.record(.backEndRefused(context.endpointPath ?? "-"))
+            throw TrustRefusal(.unauthorized, "UNAUTHORIZED", "missing, wrong or expired credentials of a project")
+        }
+        let wanted = id ?? request.projectID ?? (allowed.count == 1 ? allowed.first : nil)
+        guard let wanted else { throw ProjectFault.unknownProject }
+        guard allowed.contains(wanted) else {
+            throw TrustRefusal(.forbidden, "FORBIDDEN", "the credentials are those of another project")
+        }
+        return try await rules.project(wanted)
+    }
+
+    /// The ids of the projects that credentials are for: that of a service token, or those that name an OpenID client.
+    private func projects(of credentials: ProjectCredentials) async throws -> Set<String> {
+        let now = rules.now
+        var found: Set<String> = []
+        for token in try await tokens.list(at: now) where credentials.id == nil || credentials.id == token.name {
+            if credentials.proves(hash: token.hash), token.isLive(at: now) { found.insert(token.project) }
+        }
+        guard let id = credentials.id, let client = try await openID.provider.client(id), !client.isDisabled,
+            client.secrets.contains(where: { credentials.proves(hash: $0.hash) && $0.isLive(at: now) })
+        else { return found }
+        let projects = try await rules.projects.list(at: now).filter { $0.clients?.contains(id) ?? false }
+        return found.union(projects.map(\.id))
+    }
+
+    /// POST /verification: makes the URL with which a user of the back end registers (TRUST wire section 6.1).
+    private func verifyByBackEnd(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let body = try await request.json(TrustCustomVerificationRequest.self, limits)
+        let project = try await callingProject(request, context, body.projectId)
+        guard (body.delivery ?? "no") == "no" else { throw ProjectFault.badMember("delivery") }
+        let wish = try ProjectService.VerificationWish(
+            project: project, userID: body.userId, id: nil, accessID: body.accessId ?? "", limits: limits.service)
+        let end = try body.expiration.map { seconds throws(ProjectFault) in
+            guard (0...Int64(UInt32.max)).contains(seconds) else { throw .badMember("expiration") }
+            return Moment(microseconds: seconds * 1_000_000)
+        }
+        let started = try await rules.startCustomVerification(wish, until: end)
+        config.audit.record(.userVerified(wish.userID, project: project.id))
+        return .json(TrustCustomVerificationResponse(verificationURL: verificationURL(started, wish)))
+    }
+
+    /// POST /activate/initiate: begins a registration for a user of the back end (TRUST wire section 6.1).
+    private func initiate(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let body = try await request.json(TrustInitiationRequest.self, limits)
+        let project = try await callingProject(request, context, body.projectId)
+        let begun = try await rules.initiateRegistration(user: body.userId, project: project)
+        config.audit.record(.userVerified(UserID.normal(body.userId), project: project.id))
+        return .json(
+            TrustInitiationResponse(
+                mpinId: begun.id.hex, hashMPinId: begun.id.key, actToken: begun.activationToken,
+                expireTime: begun.expires.seconds))
+    }
+}

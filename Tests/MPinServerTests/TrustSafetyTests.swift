@@ -1,0 +1,117 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import MPinService
+import MPinWire
+import XCTest
+
+/// Tests what a safe server must check (TRUST wire section 10), one test for each item that other files do not test as a
+/// whole. Item 4 is `TrustRegistrationTests.testASecretURLIsForOneIdentityAndAMinute`, item 5 `TrustSigningTests`, item 6
+/// `TrustQuickCodeTests.testTokensAreBoundToTheirScope` and item 9 `TrustRenewalTests`. Item 8 is about the lists of
+/// trusted domains of clients.
+final class TrustSafetyTests: XCTestCase {
+    private let user = "alice@example.com"
+
+    /// Points that are not on the curve are refused, and a public key counts only if it is the registered one.
+    func testItem1PointsAndKeysAreChecked() async throws {
+        let server = try await InProcess.trust(self)
+        let client = TrustClient(backend: server.backend)
+        let device = try client.register(user)
+        let good = try client.begin(device, pin: "1234", scope: "jwt").body
+        let point = try XCTUnwrap(good["U"] as? String)
+        let off = String(point.dropLast()) + (point.hasSuffix("0") ? "1" : "0")
+        let infinity = "04" + String(repeating: "0", count: 128)
+        for bad in [off, infinity, "00", "", String(point.dropLast(2))] {
+            XCTAssertEqual(try client.post("/rps/v2/pass1", good.merging(["U": bad]) { $1 }).context["params"], "U")
+            let pass2 = try client.post("/rps/v2/pass2", ["mpin_id": device.id, "V": bad])
+            XCTAssertEqual(pass2.context["params"], "V")
+        }
+        var foreign = device
+        foreign.publicKey = try client.register("bob@example.com").publicKey
+        XCTAssertEqual(try client.login(foreign).code, "UNSUCCESSFUL_AUTHENTICATION")
+    }
+
+    /// A challenge is good for one proof, for fifteen seconds, and for its M-Pin ID and U.
+    func testItem2AChallengeIsGoodOnce() async throws {
+        let server = try await InProcess.trust(self)
+        let client = TrustClient(backend: server.backend)
+        let (device, other) = (try client.register(user), try client.register("bob@example.com"))
+        func verdict(_ body: [String: Any]) throws -> Int {
+            try client.post("/rps/v2/authenticate", client.post("/rps/v2/pass2", body).object).status
+        }
+        let begun = try client.begin(device, pin: "1234", scope: "jwt")
+        let pass1 = try client.post("/rps/v2/pass1", begun.body)
+        let body = try client.pass2Body(begun, pass1, wid: nil)
+        XCTAssertEqual(try verdict(body.merging(["mpin_id": other.id]) { $1 }), 401, "of another M-Pin ID")
+        XCTAssertEqual(try verdict(body), 200)
+        XCTAssertEqual(try verdict(body), 401, "used")
+        let second = try client.begin(device, pin: "1234", scope: "jwt")
+        let crossed = try client.pass2Body(begun, client.post("/rps/v2/pass1", second.body), wid: nil)
+        XCTAssertEqual(try verdict(crossed), 401, "of another U")
+        let late = try client.begin(device, pin: "1234", scope: "jwt")
+        let proof = try client.pass2Body(late, client.post("/rps/v2/pass1", late.body), wid: nil)
+        server.advance(seconds: 16)
+        XCTAssertEqual(try verdict(proof), 401, "too late")
+        let ys = try (0..<2).map { _ in try client.post("/rps/v2/pass1", begun.body).object["y"] as? String }
+        XCTAssertNotEqual(ys[0], ys[1])
+    }
+
+    /// Logins at the same time get no more guesses, and an unknown ID gets the same answers as a wrong PIN.
+    func testItem3ParallelLoginsGetNoMoreGuesses() async throws {
+        let server = try await InProcess.trust(self)
+        let client = TrustClient(backend: server.backend)
+        let device = try client.register(user)
+        let logins = (0..<8).map { number in
+            Later { try client.login(device, pin: String(2000 + number)).status }
+        }
+        let answers = try logins.map { try $0.get() }
+        XCTAssertTrue(answers.allSatisfy { [401, 410, 503].contains($0) }, "\(answers)")
+        // Wrong proofs for several challenges cost one attempt together, so fewer than three may be counted by now.
+        for _ in 0..<3 {
+            let begun = try client.begin(device, pin: "1999", scope: "jwt")
+            let pass1 = try client.post("/rps/v2/pass1", begun.body)
+            guard pass1.status == 200 else { break }
+            let body = try client.pass2Body(begun, pass1, wid: nil)
+            _ = try client.post("/rps/v2/authenticate", client.post("/rps/v2/pass2", body).object)
+        }
+        let found = try await server.users().find(user: user)
+        XCTAssertEqual(found.map(\.wrongPINs), [3])
+        XCTAssertEqual(found.map(\.state), ["blocked"])
+
+        let bob = try client.register("bob@example.com")
+        let text = String(decoding: Hex.decode(bob.id) ?? [], as: UTF8.self).replacing("bob@", with: "eve@")
+        let invented = Hex.encode(Array(text.utf8))
+        let begun = try client.begin(bob, pin: "1235", scope: "jwt")
+        var codes: [[String?]] = []
+        for id in [bob.id, invented] {
+            let pass1 = try client.post("/rps/v2/pass1", begun.body.merging(["mpin_id": id]) { $1 })
+            let body = try client.pass2Body(begun, pass1, wid: nil).merging(["mpin_id": id]) { $1 }
+            let answer = try client.post("/rps/v2/authenticate", client.post("/rps/v2/pass2", body).object)
+            codes.append([pass1.object["y"] == nil ? nil : "y", answer.code, answer.object["info"] as? String])
+        }
+        XCTAssertEqual(codes[0], codes[1])
+    }
+
+    /// A phone is told who asks for what before it asks for the PIN, and only the browser's own token shows the login.
+    func testItem7ASessionBelongsToItsBrowser() async throws {
+        let server = try await InProcess.trust(self)
+        let client = TrustClient(backend: server.backend)
+        let device = try client.register(user)
+        let opened: TrustSessionResponse = try client.post(
+            "/rps/v2/session", ["projectId": "proj-1", "description": "log in at a till"]
+        ).json()
+        let wid = try XCTUnwrap(opened.qrURL.components(separatedBy: "#").last)
+        XCTAssertNotEqual(wid, opened.webOTT)
+        let details = try client.post("/rps/v2/codeStatus", ["wid": wid, "status": "wid"]).object
+        XCTAssertEqual(
+            [details["description"] as? String, details["projectName"] as? String], ["log in at a till", "proj-1"])
+        XCTAssertEqual(try client.login(device, scope: "oidc", wid: wid).status, 200)
+        for token in [wid, "", String(opened.webOTT.dropLast())] {
+            let stranger = try client.post("/rps/v2/access", ["webOTT": token]).object
+            XCTAssertEqual(stranger["status"] as? String, "expired", token)
+            XCTAssertEqual(stranger["userId"] as? String, "")
+        }
+        let own = try client.post("/rps/v2/access", ["webOTT": opened.webOTT]).object
+        XCTAssertEqual(own["status"] as? String, "authenticated")
+    }
+}
