@@ -13,6 +13,7 @@ RECORDS = SOURCES / "MPinServer/Operating/UserRecords.swift"
 OTHERS = {
     # What belongs to the operator and the server.
     "admin_token": "the operator's", "clients": "the operator's", "project": "the operator's",
+    "project_token": "of back ends of projects",
     "master_share": "a D-TA's", "passphrase": "a D-TA's", "oidc_keys": "signing keys", "setting": "of the server",
     "packed": "which tables were converted", "health": "a probe",
     # What names no user, and leads to nobody when the user's items are gone.
@@ -26,7 +27,7 @@ OTHERS = {
 #: What is in the short-lived store, which is usually memory, and ends by itself soon.
 SHORT_LIVED = """
     asked_mail forward_auth_login login oidc_code oidc_device oidc_login oidc_login_session oidc_login_session_key
-    oidc_user_code one_time_password pass1 pending_mail permit project_activation project_code project_mail
+    oidc_user_code one_time_password pass1 pending_mail permit project_activation project_code project_mail project_quickcode
     project_session project_session_name proposed_session token unknown_token web_session webott wid
 """.split()
 TABLE = re.compile(r'\b(?:Table(?:<[^>()]*>+)?|OwnedNames|ItemKey|UserCodes|MailBackoff)\("([a-z0-9_]+)"')

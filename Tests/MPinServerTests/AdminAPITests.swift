@@ -122,7 +122,7 @@ final class AdminAPITests: XCTestCase {
         let server = try start()
         let now = server.now
         let database = server.backend.stateFolder + "/rps.sqlite"
-        let projects = try ProjectAdministration(database: database, audit: .off) { now }
+        let projects = try await ProjectAdministration(database: database, audit: .off) { now }
         _ = try await projects.add("shop", ProjectChange())
         let admin = try token(server, "admin", [.projects])
         func call(_ method: String, _ target: String, _ body: String? = nil) throws -> Answer {
