@@ -2,7 +2,7 @@ import BN254CX
 
 /// How the digits of a PIN become the scalar that is subtracted from a client secret. Each token is stored with its
 /// mapping.
-package enum PINMapping: String, Codable, Sendable, CaseIterable {
+package enum PINMapping: String, Sendable, CaseIterable {
     /// The digits as a decimal number mod 10^6, 20 bits. The default, as in the JavaScript client.
     case decimal6
     /// The digits as a decimal number mod 10^4, 14 bits. Native clients of the Trust platform use it.
@@ -28,8 +28,8 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
         guard scalar.count == MPinSize.scalar else { throw .wrongParameter }
         let value: UInt32 =
             switch self {
-            case .decimal6: try PINMapping.decimal(pin, modulus: 1_000_000)
-            case .decimal4: try PINMapping.decimal(pin, modulus: 10_000)
+            case .decimal6: try PINMapping.decimal(pin, modulus: 1_000_000, reciprocal: 17_592_187)
+            case .decimal4: try PINMapping.decimal(pin, modulus: 10_000, reciprocal: 1_759_218_605)
             case .legacyHash: PINMapping.low14(Int64(PINMapping.stringHash(pin)))
             case .legacy14: PINMapping.low14(try PINMapping.integer(pin))
             }
@@ -43,20 +43,24 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
     /// The value of 1...32 ASCII digits as a decimal number mod `modulus`. The digits are checked once, at the end, so
     /// that the time does not depend on them.
     ///
-    /// Always inlined: for a literal modulus, the compiler makes a multiplication from the remainder. A division would
-    /// take a time that depends on its operands.
-    @inline(__always)
-    private static func decimal(_ pin: Span<UInt8>, modulus: UInt32) throws(MPinError) -> UInt32 {
+    /// `reciprocal` is 2^44 / modulus, rounded up. It makes the quotient a product and a shift, because a division
+    /// takes a time that depends on its operands, and not every compiler replaces one by a literal. The quotient is
+    /// exact: `reciprocal` is too large by less than 1, so the product is too large by at most 10,000,005, which
+    /// is below 2^44 / modulus.
+    private static func decimal(
+        _ pin: Span<UInt8>, modulus: UInt64, reciprocal: UInt64
+    ) throws(MPinError) -> UInt32 {
         guard pin.count >= 1, pin.count <= 32 else { throw .wrongParameter }
-        var value: UInt32 = 0
+        var value: UInt64 = 0
         var faults: UInt32 = 0
         for i in 0..<pin.count {
             let digit = UInt32(pin[i] &- 48)
             faults |= (9 &- digit) >> 31
-            value = (value &* 10 &+ (digit & 15)) % modulus
+            let longer = value &* 10 &+ UInt64(digit & 15)
+            value = longer &- (longer &* reciprocal) &>> 44 &* modulus
         }
         guard declassify(0 &- Limb(faults)) == 0 else { throw .wrongParameter }
-        return value
+        return UInt32(truncatingIfNeeded: value)
     }
 
     /// The value of a decimal integer of 1...10 digits with an optional minus sign.
@@ -82,8 +86,17 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
         return hash
     }
 
-    /// The low 14 bits of the remainder by 10,000, which has the sign of the value as in C.
+    /// The low 14 bits of the remainder by 10,000, which has the sign of the value as in C. The value lies between
+    /// -10^10 and 10^10.
+    ///
+    /// The quotient by 10,000 is that by 16 and then by 625. The latter is a product and a shift as in `decimal`:
+    /// 879,609,303 is 2^39 / 625, rounded up, and a number below 10^10 / 16 makes the product too large by less than
+    /// 2^39 / 625.
     private static func low14(_ value: Int64) -> UInt32 {
-        UInt32(truncatingIfNeeded: value % 10_000) & 0x3FFF
+        let sign = value &>> 63
+        let magnitude = UInt64(bitPattern: (value ^ sign) &- sign)
+        let quotient = ((magnitude &>> 4) &* 879_609_303) &>> 39
+        let remainder = Int64(bitPattern: magnitude &- quotient &* 10_000)
+        return UInt32(truncatingIfNeeded: (remainder ^ sign) &- sign) & 0x3FFF
     }
 }

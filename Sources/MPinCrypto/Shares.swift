@@ -26,7 +26,7 @@ package enum Shares {
     /// Writes the client secret or the time permit, 65 bytes: the sum of the shares, each times its weight. If there is no
     /// share, or if two are of the same authority, the error is `wrongParameter`.
     package static func assemble(_ shares: [Share], into sum: inout MutableSpan<UInt8>) throws(MPinError) {
-        guard sum.count == MPinSize.g1, 1...maxCount ~= shares.count, Set(shares.map(\.index)).count == shares.count
+        guard sum.count == MPinSize.g1, 1...maxCount ~= shares.count, Set(shares.map { $0.index }).count == shares.count
         else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
             let total = arena.g1()

@@ -84,13 +84,18 @@ extension SecretBytes: Equatable {
     }
 }
 
-extension SecretBytes: CustomStringConvertible, CustomReflectable {
+extension SecretBytes: CustomStringConvertible {
     /// A description that contains the length only.
     package var description: String { "SecretBytes(\(count))" }
-
-    /// Hides the content from `dump` and debuggers.
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+// Embedded Swift has no mirrors, so nothing can look into the object there.
+#if !hasFeature(Embedded)
+    extension SecretBytes: CustomReflectable {
+        /// Hides the content from `dump` and debuggers.
+        package var customMirror: Mirror { Mirror(self, children: []) }
+    }
+#endif
 
 /// Whether two byte strings are equal. The time depends only on their lengths.
 package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

@@ -67,6 +67,21 @@ final class PINMappingTests: XCTestCase {
         }
     }
 
+    /// Tests the remainders, which are computed without a division, against `%`: around every multiple of the moduli
+    /// and for the largest and smallest numbers.
+    func testRemaindersAreThoseOfDivision() throws {
+        var numbers: [Int] = []
+        for i in 1...1_000 { numbers += [i * 10_000 - 1, i * 10_000, i * 1_000_000 - 1, i * 9_999_999] }
+        numbers += [9_999_999_999, 9_999_990_000, 9_999_989_999, 4_294_967_295, 4_294_967_296]
+        numbers += (0..<10_000).map { _ in Int.random(in: 0..<10_000_000_000) }
+        for number in numbers {
+            XCTAssertEqual(try pinScalar("\(number)", .decimal6), scalarBytes(number % 1_000_000))
+            XCTAssertEqual(try pinScalar("\(number)", .decimal4), scalarBytes(number % 10_000))
+            XCTAssertEqual(try pinScalar("\(number)", .legacy14), scalarBytes(number % 10_000))
+            XCTAssertEqual(try pinScalar("-\(number)", .legacy14), scalarBytes((-number % 10_000) & 0x3FFF))
+        }
+    }
+
     func testScalarNeedsThirtyTwoBytes() {
         let pin = Array("1234".utf8)
         for count in [0, 31, 33] {

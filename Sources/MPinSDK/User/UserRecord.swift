@@ -1,6 +1,10 @@
 package import MPinCrypto
 package import MPinWire
 
+/// A mapping is stored by its name. The conformance belongs to the store: MPinCrypto also compiles to WebAssembly, where
+/// Swift has no coding.
+extension PINMapping: Codable {}
+
 /// The stored data of an identity.
 package struct UserRecord: Codable, Sendable, Equatable {
     package var userID: String
