@@ -14,7 +14,7 @@ final class TrustTranscriptTests: XCTestCase {
         """
     private static let query =
         "client_id=rp&redirect_uri=http://127.0.0.1:9/login&response_type=code&scope=openid%20email&state=st"
-        + "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbjGJSstw-cM&code_challenge_method=S256"
+        + "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"
 
     private struct Player {
         let client: TrustClient
