@@ -215,6 +215,11 @@ package struct RegistrationStateResponse: Codable, Sendable {
 /// the RPA to the RPS (wire section 7).
 package struct ActivateRequest: Codable, Sendable {
     package var activateKey: String
+    /// Whether the key was only in a mail to the user. Milagro's RPA does not send it.
+    package var mailed: Bool?
 
-    package init(activateKey: String) { self.activateKey = activateKey }
+    package init(activateKey: String, mailed: Bool? = nil) {
+        self.activateKey = activateKey
+        self.mailed = mailed
+    }
 }

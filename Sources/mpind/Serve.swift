@@ -86,7 +86,7 @@ private func serve(_ settings: Settings) async throws {
     var parts = try settings.parts()
     parts.version = MPIN_VERSION
     raiseFileLimit(for: &parts, logger)
-    if parts.rpa?.delivery == .forceActivate {
+    if parts.rpa?.site.delivery == .forceActivate {
         logger.critical(
             "FORCE-ACTIVATE IS ON: every identity is confirmed without any check. For tests only, not for production.")
     }

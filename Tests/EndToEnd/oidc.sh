@@ -18,5 +18,5 @@ export MPIN_EXAMPLE=$root/build/mpin-example MPIN_SERVER=$root/build/mpind MPIN_
 export MPIN_AUDIT_LOG=$work/state/audit/audit.jsonl
 "$python" -m pytest -q -W error -p no:cacheprovider "$folder/test_oidc.py" "$folder/test_oidc_tokens.py" \
     "$folder/test_oidc_logout.py" "$folder/test_oidc_device.py" "$folder/test_oidc_account.py" \
-    "$folder/test_oidc_access.py" "$folder/test_oidc_guide.py" "$@"
+    "$folder/test_oidc_access.py" "$folder/test_oidc_guide.py" "$folder/test_oidc_split.py" "$@"
 stop_server

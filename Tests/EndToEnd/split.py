@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,19 @@ from ports import free_ports
 class Split:
     """All four parts, started once. Clients know only the URL of the RPA."""
 
-    def __init__(self, folder: Path, *rates: str) -> None:
-        """rates: additional options of the RPS and the RPA."""
+    def __init__(self, folder: Path, *rates: str, provider: Sequence[str] | None = None) -> None:
+        """rates: additional options of the RPS and the RPA. provider: if not None, the RPS is an OpenID provider with
+        these options, and the RPA confirms registrations by mails into the folder `mails`."""
         folder.mkdir()
         self._folder = folder
+        self.mails = folder / "mail"
+        self._provider = provider
         self._log = (folder / "mpind.log").open("ab")
         for name in ["dta1", "dta2", "rps", "rpa", "rps-dta1", "rps-dta2", "rps-rpa"]:
             subprocess.run([ROOT / "build/mpind", "keys", "new", self._key(name)], check=True, capture_output=True)
         self._dta1, self._dta2, self._rps, self._private, self.port, self._mail = free_ports(6)
         self.backend = _url(self.port)
+        self.issuer = _url(self._rps)
         self._parts: dict[str, subprocess.Popen[bytes]] = {}
         try:
             self._start("dta1", *self._authority("dta1", self._dta1))
@@ -43,12 +48,17 @@ class Split:
             part.send_signal(signal.SIGTERM)
             status = part.wait(60)
             assert status == 0, f"{name} ended with {status}: {self.log_text()[-500:]}"
+        self._log.close()
 
     def kill(self) -> None:
         for part in self._parts.values():
             part.kill()
             part.wait(60)
         self._parts = {}
+
+    def database(self) -> str:
+        """The path of the RPS's database, for the operator's commands."""
+        return str(self._folder / "rps.sqlite")
 
     def load(self, **options: Any) -> dict[str, Any]:
         """Runs mpin-load, whose logins go through the RPA, and returns its results."""
@@ -80,17 +90,24 @@ class Split:
         # With --behind-proxy, the RPS takes the address of a client from the RPA.
         return [
             "rps", "--listen", _address(self._rps), "--private-listen", _address(self._private),
-            "--database", str(self._folder / "rps.sqlite"), "--key-file", self._key("rps"), "--behind-proxy",
+            "--database", self.database(), "--key-file", self._key("rps"), "--behind-proxy",
             "--dta1-url", _url(self._dta1), "--dta1-key-file", self._key("rps-dta1"),
             "--dta2-url", _url(self._dta2), "--dta2-key-file", self._key("rps-dta2"),
             "--dta2-public-url", _url(self._dta2), "--rpa-key-file", self._key("rps-rpa"),
-            "--verify-url", _url(self._mail) + "/mpinVerify",
+            "--verify-url", _url(self._mail) + "/mpinVerify", *self._faces(),
         ]  # fmt: skip
+
+    def _faces(self) -> list[str]:
+        if self._provider is None:
+            return []
+        mails = ["--mail-dir", str(self._folder / "provider-mail")]
+        return ["--issuer", self.issuer, "--public-url", self.backend, *mails, *self._provider]
 
     def _application(self) -> list[str]:
         return [
             "rpa", "--listen", _address(self.port), "--private-listen", _address(self._mail),
-            "--key-file", self._key("rpa"), "--rps-key-file", self._key("rps-rpa"), "--force-activate",
+            "--key-file", self._key("rpa"), "--rps-key-file", self._key("rps-rpa"),
+            *(["--force-activate"] if self._provider is None else ["--mail-dir", str(self.mails), "--issuer", self.issuer]),
             "--rps-private-url", _url(self._private), "--rps-url", _url(self._rps),
         ]  # fmt: skip
 

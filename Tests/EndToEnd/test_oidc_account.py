@@ -20,6 +20,7 @@ from node import Server
 from phone import Phone, Refused, wait_until
 from relying_party import CALLBACK, FAR, Person, answered, authorize, clients_file
 from selenium.webdriver.common.by import By
+from split import Split
 from test_browser import Browser, browser, chromium, read_code
 from test_oidc import BACKEND, PIN, form_encoded_basic, registered, site, userinfo
 from test_oidc_logout import Told, look, told, wait_for
@@ -211,14 +212,14 @@ def mailing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.close()
 
 
-def mailed(server: Server, address: str) -> str:
+def mailed(server: Server | Split, address: str) -> str:
     """Returns the link in the newest mail to an address."""
     found = re.search(r"^http\S+", mail_text(server, address)[1], re.MULTILINE)
     assert found
     return found[0]
 
 
-def mail_text(server: Server, address: str) -> tuple[str, str]:
+def mail_text(server: Server | Split, address: str) -> tuple[str, str]:
     """Returns the subject and the text of the newest mail to an address."""
     folder = server.mails
     assert folder
@@ -236,7 +237,7 @@ def mail_text(server: Server, address: str) -> tuple[str, str]:
     return subject, text
 
 
-def with_mail(server: Server, user: str) -> Person:
+def with_mail(server: Server | Split, user: str) -> Person:
     phone = Phone(server.backend, user)
     assert not phone.start_registration()
     assert requests.post(mailed(server, user)).status_code == 200

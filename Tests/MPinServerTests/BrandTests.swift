@@ -39,9 +39,9 @@ final class BrandTests: XCTestCase {
 
     func testPagesCarryNameLogoAndColour() throws {
         let server = try InProcess(changeRPA: { rpa in
-            rpa.brand.name = "Röst & Söhne <b>"
-            rpa.brand.logo = try? Logo(Self.svg)
-            rpa.brand.accent = Color("ffcc00") ?? .indigo
+            rpa.site.brand.name = "Röst & Söhne <b>"
+            rpa.site.brand.logo = try? Logo(Self.svg)
+            rpa.site.brand.accent = Color("ffcc00") ?? .indigo
         }).keep(in: self)
         let page = try server.backend.call("GET", "/").text
         XCTAssertTrue(page.contains("<span>Röst &amp; Söhne &lt;b&gt;</span>"), page)

@@ -39,7 +39,7 @@ final class LanguageTests: XCTestCase {
     }
 
     func testPagesSpeakTheVisitorsLanguageAndElseTheOperators() throws {
-        let server = try InProcess(changeRPA: { $0.language = Language.named("fr") ?? .english }).keep(in: self)
+        let server = try InProcess(changeRPA: { $0.site.language = Language.named("fr") ?? .english }).keep(in: self)
         for (header, code, title) in [
             ("de", "de", "Mit dem Telefon anmelden"), ("es-MX", "es", "Inicie sesión con su teléfono"),
             ("en", "en", "Log in with your phone"), ("ja", "fr", "Connectez-vous avec votre téléphone"),

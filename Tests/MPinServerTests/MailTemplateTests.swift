@@ -39,7 +39,7 @@ final class MailTemplateTests: XCTestCase {
             ("de", "en", "Bestätigen Sie Ihre Registrierung bei M-Pin"), ("ja", "es", "Confirme su registro en M-Pin"),
         ] {
             let mail = try mail("alice@example.com", headers: ["Accept-Language": header]) {
-                $0.language = Language.named(language) ?? .english
+                $0.site.language = Language.named(language) ?? .english
             }
             XCTAssertTrue(try part("text/html", mail).contains("<title>\(subject)</title>"), mail)
             XCTAssertTrue(try part("text/plain", mail).contains("alice@example.com"))
@@ -48,8 +48,8 @@ final class MailTemplateTests: XCTestCase {
 
     func testTheTextAndTheHTMLLeadToTheSameLink() throws {
         let mail = try mail("alice@example.com") {
-            $0.brand.name = "Acme & Co"
-            $0.brand.accent = Color("ffcc00") ?? .indigo
+            $0.site.brand.name = "Acme & Co"
+            $0.site.brand.accent = Color("ffcc00") ?? .indigo
         }
         XCTAssertTrue(mail.contains("\r\nSubject: Confirm your Acme & Co registration\r\n"), mail)
         let (text, html) = (try part("text/plain", mail), try part("text/html", mail))
@@ -66,11 +66,11 @@ final class MailTemplateTests: XCTestCase {
                 "confirm.html": "<p style=\"color:{{accent}}\">Hello {{user}}: <a href=\"{{link}}\">go</a></p>",
                 "confirm.de.txt": "Subject: Willkommen\n\nNur Text: {{link}}\n",
             ]))
-        let english = try mail("alice@example.com") { $0.mail = templates }
+        let english = try mail("alice@example.com") { $0.site.mail = templates }
         XCTAssertTrue(english.contains("\r\nSubject: Welcome to M-Pin\r\n"), english)
         XCTAssertTrue(try part("text/plain", english).hasPrefix("Open http://"))
         XCTAssertTrue(try part("text/html", english).hasPrefix("<p style=\"color:#4338ca\">Hello alice@example.com: "))
-        let german = try mail("alice@example.com", headers: ["Accept-Language": "de"]) { $0.mail = templates }
+        let german = try mail("alice@example.com", headers: ["Accept-Language": "de"]) { $0.site.mail = templates }
         XCTAssertTrue(german.contains("\r\nSubject: Willkommen\r\n"), german)
         XCTAssertTrue(german.contains("\r\nContent-Type: text/plain; charset=utf-8\r\n"))
         XCTAssertFalse(german.contains("multipart"), "there is no HTML in German")
@@ -83,7 +83,7 @@ final class MailTemplateTests: XCTestCase {
                 "confirm.txt": "Subject: Hello\n\n{{user}}\n{{link}}\n",
                 "confirm.html": "<p title=\"x\">{{user}}</p>{{link}}",
             ]))
-        for change in [{ _ in }, { $0.mail = templates }] as [(inout RelyingPartyApplicationConfig) -> Void] {
+        for change in [{ _ in }, { $0.site.mail = templates }] as [(inout RelyingPartyApplicationConfig) -> Void] {
             let mail = try mail("x&'{{link}}'/{{accent}}@example.com", change)
             let (text, html) = (try part("text/plain", mail), try part("text/html", mail))
             XCTAssertTrue(text.contains("x&'{{link}}'/{{accent}}@example.com"), text)

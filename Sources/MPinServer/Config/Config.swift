@@ -222,8 +222,9 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var listen: ListenAddress
     /// The private listener, for the RPS's /mpinVerify.
     package var privateListen: ListenAddress
-    /// The base URL of links in mails. It is never taken from a request.
-    package var publicURL: String
+    package var site: SiteConfig
+    /// Where users find the account page of the OpenID provider; nil if there is no provider.
+    package var settingsURL: String?
     /// Base URL of the RPS's private listener.
     package var rpsPrivateURL: String
     /// Base URL of the RPS's public listener, to which requests below the prefix are forwarded. Nil if such requests do
@@ -235,7 +236,6 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// no key, because it is Milagro's or runs on this machine. Without a key, the RPA sends its requests about waiting
     /// browsers to the RPS's public paths, because Milagro's RPS has no private paths for them.
     package var rpsKey: SecretBytes?
-    package var delivery: MailDelivery
     /// A text for users who register while no way to send mails is configured; nil: none.
     package var mailNotice: String?
     /// Origins of other sites' pages that may call the RPA; `*` stands for all.
@@ -244,30 +244,21 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var prefix = "rps"
     /// Whether the RPS waits until the RPA has confirmed or refused each login (its `waitForLoginResult`).
     package var reportLoginResult = false
-    /// A file of users who may no longer log in: on each line a user id or an M-Pin ID in hex. It is read for each
-    /// permit and login.
-    package var revokedUsersFile: String?
     /// The ``StoreURL`` of the website's sessions, and of the times from which a further mail may be sent.
     package var shortLived = "memory:"
-    /// How the website looks.
-    package var brand = Brand()
-    /// The language of the mails, and of pages for visitors who ask for none of the available languages.
-    package var language = Language.english
-    package var mail = MailTemplates()
     package var limits = Limits()
     package var audit = Audit.off
     package var clock: Clock = Moment.now
 
     package init(
-        listen: ListenAddress, privateListen: ListenAddress, publicURL: String, rpsPrivateURL: String,
-        linkKey: SecretBytes, rpsKey: SecretBytes?, delivery: MailDelivery
+        listen: ListenAddress, privateListen: ListenAddress, site: SiteConfig, rpsPrivateURL: String,
+        linkKey: SecretBytes, rpsKey: SecretBytes?
     ) {
         self.listen = listen
         self.privateListen = privateListen
-        self.publicURL = publicURL
+        self.site = site
         self.rpsPrivateURL = rpsPrivateURL
         self.linkKey = linkKey
         self.rpsKey = rpsKey
-        self.delivery = delivery
     }
 }

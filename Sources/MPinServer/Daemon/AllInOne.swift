@@ -20,7 +20,7 @@ package struct AllInOne: Sendable {
     package var maxAttempts = 3
     package var block = AttemptPolicy.Block.permanent
     package var usePermits = true
-    /// The file of users who may no longer log in (``RelyingPartyApplicationConfig/revokedUsersFile``).
+    /// The file of users who may no longer log in (``SiteConfig/revokedUsersFile``).
     package var revokedUsersFile: String?
     /// Origins of other sites' pages that may call this server.
     package var allowOrigin: [String] = []
@@ -69,12 +69,13 @@ package struct AllInOne: Sendable {
         rps.limits = limits
         rps.clock = clock
         rps.audit = audit.of("rps")
+        var site = SiteConfig(publicURL: publicURL, delivery: try mailDelivery())
+        site.revokedUsersFile = revokedUsersFile
         var rpa = RelyingPartyApplicationConfig(
-            listen: listen, privateListen: privateListen, publicURL: publicURL,
-            rpsPrivateURL: privateListen.url, linkKey: try key("rpa"), rpsKey: rpaKey, delivery: try mailDelivery())
+            listen: listen, privateListen: privateListen, site: site, rpsPrivateURL: privateListen.url,
+            linkKey: try key("rpa"), rpsKey: rpaKey)
         rpa.allowOrigin = allowOrigin
         if delivery == nil { rpa.mailNotice = Self.mailNotice }
-        rpa.revokedUsersFile = revokedUsersFile
         rpa.limits = limits
         rpa.clock = clock
         rpa.audit = audit.of("rpa")

@@ -121,8 +121,7 @@ package struct Daemon: Service {
             var application: RelyingPartyApplication?
             if let config = daemon.parts.rpa {
                 let store = try await daemon.opened(config.shortLived) { try await $0.shortLived() }
-                application = RelyingPartyApplication(
-                    config, store: store, local: server?.milagro, openID: server?.openID)
+                application = RelyingPartyApplication(config, store: store, local: server?.milagro)
             }
             let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
             var services: [any Service] = [Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon)]
@@ -246,7 +245,10 @@ extension Daemon {
         }
         var milagro = MilagroFace(
             config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics)
-        if let openID { milagro.authorizationCode = { try await openID.code(authOTT: $0, wid: $1) } }
+        if let openID {
+            milagro.authorizationCode = { try await openID.code(authOTT: $0, wid: $1) }
+            milagro.proveUserID = { try await openID.provider.profiles.proveUserID($0, at: openID.provider.now) }
+        }
         return ServiceParts(
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
@@ -309,13 +311,16 @@ extension Daemon {
                 rpa.map { CORSPolicy.rpa($0.config.allowOrigin) },
             ]
             let ofFaces = rps?.faces.flatMap(\.cors) ?? []
+            // Without a website at the same address, the provider's pages need the website's files from here.
+            let alone = rpa == nil ? rps?.openID : nil
             return try Listener(
                 "public", address, edge: edge(address, limits), cors: ofFaces + cors.compactMap(\.self), rates: rates,
-                servesLogins: true, errorPage: rpa?.website.errorPage,
+                servesLogins: true, errorPage: rpa?.website.errorPage ?? alone?.errorPage,
                 readiness: readiness, logger: logger
             ) { router in
                 for face in rps?.faces ?? [] { face.addPublicRoutes(to: router) }
                 rpa?.addPublicRoutes(to: router)
+                alone?.addSiteRoutes(to: router)
                 rps?.gate?.addRoutes(to: router)
             }
         }
@@ -361,7 +366,7 @@ extension Daemon {
     /// The URL that the log names when the process is ready: that of the website, else of the RPS, else of the first
     /// D-TA.
     private var url: String {
-        if let rpa = parts.rpa { return rpa.publicURL }
+        if let rpa = parts.rpa { return rpa.site.publicURL }
         let listen = parts.rps?.listen ?? parts.authorities.first?.listen
         return listen.map(parts.exposure.url) ?? ""
     }

@@ -17,6 +17,8 @@ struct MilagroFace: Face {
     /// opened the session (second argument: its access id). The result is nil if no client waits for a code. Nil if
     /// there is no OpenID provider.
     var authorizationCode: (@Sendable (_ authOTT: String, _ wid: String) async throws -> String?)?
+    /// Notes that a user's mailbox is proven to be theirs. Nil if there is no OpenID provider, which alone asks for it.
+    var proveUserID: (@Sendable (_ userID: String) async throws -> Void)?
 
     init(
         _ config: RelyingPartyServiceConfig, service: AuthenticationService, appID: String, rates: RateLimiter,

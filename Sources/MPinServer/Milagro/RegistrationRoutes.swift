@@ -53,9 +53,12 @@ extension MilagroFace {
         throw APIError(.internalServerError, "The relying party application failed")
     }
 
-    /// Private POST /user/<id> (wire section 7): confirms a registration by the activation key that the RPA sends.
+    /// Private POST /user/<id> (wire section 7): confirms a registration by the activation key that the RPA sends. If
+    /// that key was nowhere but in a mail to the user, the mailbox is the user's.
     func activate(_ request: Request, _ id: MPinID) async throws -> Response {
-        try await service.confirm(id, activationKey: request.json(ActivateRequest.self, limits).activateKey)
+        let body = try await request.json(ActivateRequest.self, limits)
+        try await service.confirm(id, activationKey: body.activateKey)
+        if body.mailed == true, let user = id.userID { try await proveUserID?(user) }
         return Response(status: .ok)
     }
 

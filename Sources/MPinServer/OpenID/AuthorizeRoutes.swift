@@ -138,8 +138,8 @@ extension OpenIDFace {
     /// in the configured one.
     func pages(_ request: Request, locales: [String]) -> Pages {
         let wished = Language.preferred(locales.joined(separator: ","))
-        let language = wished ?? Language.preferred(request.headers[.acceptLanguage]) ?? config.language
-        return Pages(brand: config.brand, language: language)
+        let language = wished ?? Language.preferred(request.headers[.acceptLanguage]) ?? config.site.language
+        return Pages(brand: config.site.brand, language: language)
     }
 }
 

@@ -9,17 +9,14 @@ package struct OpenIDConfig: Sendable {
     package let issuer: String
     /// The clients in the operator's file. Those in the database are not here.
     package var clients = ClientsFile.none
-    /// Base URL of the website. The QR code contains it, and the login page shows its host.
-    let publicURL: String
+    /// The QR code contains the site's base URL, and the login page shows its host.
+    let site: SiteConfig
     /// Path prefix of the RPS's public endpoints, without slashes.
     let prefix: String
-    /// The QR code of ``publicURL`` for people without a device, by language. Every login page has it, so it is made once.
+    /// The QR code of the site's base URL for people without a device, by language. Every login page has it, so it is made once.
     let signUpPictures: [String: HTML]
     /// Sends the links to users' new addresses.
     let mailer: Mailer
-    let brand: Brand
-    let language: Language
-    let revokedUsersFile: String?
     let limits: Limits
     let audit: Audit
     let clock: Clock
@@ -27,24 +24,21 @@ package struct OpenIDConfig: Sendable {
     /// Throws if `issuer` is not an https URL (or http on this machine), or has a query or a fragment: clients compare
     /// issuers byte by byte, and browsers must be able to keep cookies for it.
     ///
-    /// `website` gives the pages their base URL, brand and language.
-    package init(issuer: String, website: RelyingPartyApplicationConfig) throws(StartError) {
+    /// `site`: how the provider's pages and mails look. `service`: the RPS in the same process.
+    package init(issuer: String, site: SiteConfig, service: RelyingPartyServiceConfig) throws(StartError) {
         guard let uri = try? RedirectURI(issuer), !uri.hasAppScheme, !issuer.contains("?") else {
             throw StartError("--issuer: \(issuer) must be an https URL without ? and # (http on this machine only)")
         }
         self.issuer = issuer
-        publicURL = website.publicURL
+        self.site = site
         signUpPictures = Language.all.reduce(into: [:]) { pictures, language in
-            pictures[language.code] = QRCode.svg(website.publicURL, label: language.plain(.oidcSignUpPicture))
+            pictures[language.code] = QRCode.svg(site.publicURL, label: language.plain(.oidcSignUpPicture))
         }
-        prefix = website.prefix
-        mailer = website.mailer
-        brand = website.brand
-        language = website.language
-        revokedUsersFile = website.revokedUsersFile
-        limits = website.limits
-        audit = website.audit.of("openid")
-        clock = website.clock
+        prefix = service.prefix
+        mailer = site.mailer(seconds: service.limits.callSeconds)
+        limits = service.limits
+        audit = service.audit.of("openid")
+        clock = service.clock
     }
 
     /// Whether browsers reach the provider by https.
@@ -55,6 +49,14 @@ package struct OpenIDConfig: Sendable {
         let rest = issuer.withoutSlashAtEnd.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         return rest.count == 4 ? rest.last.map { "/" + $0 } ?? "" : ""
     }
+
+    /// The issuer without its path.
+    var origin: String { String(issuer.withoutSlashAtEnd.dropLast(path.count)) }
+
+    /// Where users change their accounts.
+    package var accountURL: String { Self.accountURL(issuer: issuer) }
+
+    static func accountURL(issuer: String) -> String { issuer.withoutSlashAtEnd + AccountPaths.page }
 
     /// Returns the key that seals the signing keys. It is derived from the server's own key, so a backup of the
     /// database and of that key is enough to open them.

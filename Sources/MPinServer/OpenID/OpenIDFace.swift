@@ -36,7 +36,7 @@ struct OpenIDFace: Face {
         origins = ClientOrigins(registry, clock: clock)
         let keys = SigningKeys(in: durable, sealKey: OpenIDConfig.sealKey(from: key))
         try await keys.refresh(at: clock())
-        let revoked = RevokedUsers(file: config.revokedUsersFile)
+        let revoked = RevokedUsers(file: config.site.revokedUsersFile)
         provider = try await OpenIDProvider(
             issuer: config.issuer, durable: durable, shortLived: shortLived, keys: keys,
             client: { try await registry.find($0, at: clock()) },
@@ -91,6 +91,15 @@ struct OpenIDFace: Face {
             [.post: { request, context in try await confirmLogout(request, context.logger) }])
         router.serve(
             phoneLogoutPath, [.post: { request, context in try await logoutByPhone(request, context) }])
+    }
+
+    var errorPage: ErrorPage { config.site.errorPage(prefix: config.prefix) }
+
+    /// Adds the files of the pages, and a start page, for a server that has no website at this address.
+    func addSiteRoutes(to router: Router<RequestContext>) {
+        config.site.addFiles(to: router)
+        let account = path(AccountPaths.page)
+        router.serve("/", [.get: { _, _ in Response(status: .seeOther, headers: [.location: account]) }])
     }
 
     /// There are none: the RPA and other parts of this system ask the provider nothing.

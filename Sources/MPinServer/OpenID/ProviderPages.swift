@@ -40,14 +40,14 @@ struct ProviderPages {
         let shown: HTML
         switch way {
         case .code:
-            let url = "\(config.publicURL)#\(browser.wid)"
+            let url = "\(config.site.publicURL)#\(browser.wid)"
             guard let picture = QRCode.svg(url, label: say.plain(.loginCodePicture)) else {
                 return pages.failed.response(.internalServerError)
             }
             shown = picture
         case .number: shown = "<output id=\"number\" class=\"code\">\(browser.wid)</output>"
         }
-        let host = config.publicURL.split(separator: "/").last.map(String.init) ?? config.publicURL
+        let host = config.site.publicURL.split(separator: "/").last.map(String.init) ?? config.site.publicURL
         return response(
             pages.page(
                 way == .code ? .loginCodeTitle : .loginNumberTitle,
@@ -76,7 +76,7 @@ struct ProviderPages {
         guard let picture = config.signUpPictures[say.code] else { return "" }
         return """
             <details id="sign-up"><summary>\(say[.oidcSignUpTitle])</summary>
-            <p>\(say[.oidcSignUpText, ["address": "<code>\(config.publicURL)</code>"]])</p>
+            <p>\(say[.oidcSignUpText, ["address": "<code>\(config.site.publicURL)</code>"]])</p>
             \(picture)
             </details>
             """

@@ -25,7 +25,7 @@ extension OpenIDFace {
             try await provider.logins.keep(wish, webOTT: browser.webOTT, wid: browser.wid, at: provider.now)
             return .json(
                 OpenedSession(
-                    webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.publicURL)#\(browser.wid)",
+                    webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.site.publicURL)#\(browser.wid)",
                     accessURL: provider.base + LoginPaths.access, ttlSeconds: browser.seconds))
         }
     }

@@ -55,9 +55,3 @@ extension Mail {
         self.init(from: from, to: to, subject: filled.subject, text: filled.text, html: filled.html)
     }
 }
-
-extension RelyingPartyApplicationConfig {
-    var mailer: Mailer {
-        Mailer(delivery: delivery, seconds: limits.callSeconds, templates: mail, brand: brand)
-    }
-}

@@ -16,25 +16,18 @@ struct RelyingPartyApplication: Sendable {
     let store: any Store
     let mails: PendingMails
     let website: Website
-    /// Where it is noted that a user has opened the link in a mail. Nil if this process has no OpenID provider.
-    private let profiles: Profiles?
 
-    /// `local`: the RPS if it runs in this process. `openID`: the OpenID provider if it does.
-    init(
-        _ config: RelyingPartyApplicationConfig, store: any Store, local: MilagroFace?, openID: OpenIDFace? = nil
-    ) {
+    /// `local`: the RPS if it runs in this process.
+    init(_ config: RelyingPartyApplicationConfig, store: any Store, local: MilagroFace?) {
         self.config = config
-        profiles = openID?.provider.profiles
         self.store = store
         rps = RelyingPartyServiceClient(config, local: local)
-        mailer = config.mailer
+        mailer = config.site.mailer(seconds: config.limits.callSeconds)
         let sessions = WebSessions(
-            in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"), limits: config.limits,
-            audit: config.audit)
+            in: store, key: config.linkKey, isSecure: config.site.publicURL.hasPrefix("https://"),
+            limits: config.limits, audit: config.audit)
         mails = PendingMails(in: store)
-        website = Website(
-            config: config, sessions: sessions, rps: rps, mails: mails, mailer: mailer,
-            settingsPath: openID.map { $0.path(AccountPaths.page) })
+        website = Website(config: config, sessions: sessions, rps: rps, mails: mails, mailer: mailer)
     }
 
     func addPublicRoutes(to router: Router<RequestContext>) {
@@ -63,11 +56,12 @@ struct RelyingPartyApplication: Sendable {
     private func verify(_ request: Request, _ logger: Logger) async throws -> Response {
         try requireRPS(request)
         let body = try await request.json(VerifyUserRequest.self, config.limits)
-        guard config.delivery != .forceActivate else { return .json(VerifyUserResponse(forceActivate: true)) }
+        guard config.site.delivery != .forceActivate else { return .json(VerifyUserResponse(forceActivate: true)) }
         let link = ActivationLink(id: body.mpinId, expires: body.expireTime, activateKey: body.activateKey)
-        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
+        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.site.language
         let content = MailContent(
-            link: link.url(base: config.publicURL, key: config.linkKey), user: body.userId, expires: body.expireTime)
+            link: link.url(base: config.site.publicURL, key: config.linkKey), user: body.userId,
+            expires: body.expireTime)
         do {
             try await mailer.send(content, in: language)
             try await mails.add(link, user: body.userId, in: language, at: config.clock())
@@ -92,7 +86,7 @@ struct RelyingPartyApplication: Sendable {
         guard let id = request.query("mpin_id").flatMap(MPinID.init(hex:)), let user = id.userID else {
             throw APIError.invalidID
         }
-        guard try !RevokedUsers(file: config.revokedUsersFile).contains(id.hex, user: user) else {
+        guard try !RevokedUsers(file: config.site.revokedUsersFile).contains(id.hex, user: user) else {
             throw APIError(.gone, "The user is revoked")
         }
         return Response(status: .ok)
@@ -193,8 +187,6 @@ extension RelyingPartyApplication {
                     : try await rps.activate(id: link.id, activateKey: link.activateKey)
                 guard status == 200 else { return try await refused(link, status, pages) }
                 try await mails.remove(id: link.id, user: user, at: config.clock())
-                // The link was only in the mail, so the mailbox is the user's.
-                if !isDelete { try await profiles?.proveUserID(user, at: config.clock()) }
                 return (isDelete ? pages.deleted(user: user) : pages.activated).response()
             } catch { return pages.failed(error) }
         }

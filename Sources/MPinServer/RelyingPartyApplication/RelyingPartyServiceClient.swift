@@ -21,7 +21,7 @@ struct RelyingPartyServiceClient: Sendable {
         key = config.rpsKey
         browserPath = config.rpsKey == nil ? "/" + config.prefix : ""
         reportsResult = config.reportLoginResult
-        revoked = RevokedUsers(file: config.revokedUsersFile)
+        revoked = RevokedUsers(file: config.site.revokedUsersFile)
     }
 
     /// The answer of the RPS about a login, and the id of the session that begins if its status is 200.
@@ -91,9 +91,9 @@ struct RelyingPartyServiceClient: Sendable {
         }
     }
 
-    /// Sends an activation key to the RPS and returns its HTTP status.
+    /// Sends an activation key to the RPS, which was only in a mail to the user, and returns its HTTP status.
     func activate(id: String, activateKey: String) async throws -> Int {
-        let answer = try await ask("/user/" + id, ActivateRequest(activateKey: activateKey))
+        let answer = try await ask("/user/" + id, ActivateRequest(activateKey: activateKey, mailed: true))
         guard !Self.isBusy(answer) else { throw Self.failure(answer) }
         return answer.status
     }

@@ -2,23 +2,24 @@ package import MPinService
 
 /// The operator's settings for clients of MIRACL Trust.
 package struct TrustConfig: Sendable {
-    /// Base URL of the server, as clients know it, without a slash at the end.
-    let publicURL: String
-    /// The language of mails to users whose client asks for none of the available languages.
-    let language: Language
+    /// Base URL of the RPS, as clients know it, without a slash at the end.
+    let baseURL: String
+    let site: SiteConfig
     let mailer: Mailer
     let limits: Limits
     let audit: Audit
 
-    /// `website` gives the base URL, and how mails look and are sent. Throws if it sends none.
-    package init(_ website: RelyingPartyApplicationConfig) throws(StartError) {
-        guard website.delivery != .forceActivate else {
+    /// `site`: how mails look and are sent. `service`: the RPS in the same process. Throws if no mails are sent.
+    package init(
+        _ site: SiteConfig, service: RelyingPartyServiceConfig, baseURL: String
+    ) throws(StartError) {
+        guard site.delivery != .forceActivate else {
             throw StartError("--trust needs mails: not with --force-activate")
         }
-        publicURL = website.publicURL
-        language = website.language
-        limits = website.limits
-        mailer = website.mailer
-        audit = website.audit.of("trust")
+        self.site = site
+        self.baseURL = baseURL
+        mailer = site.mailer(seconds: service.limits.callSeconds)
+        limits = service.limits
+        audit = service.audit.of("trust")
     }
 }

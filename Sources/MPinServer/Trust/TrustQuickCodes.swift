@@ -14,7 +14,7 @@ extension TrustFace {
     }
 
     /// The audience of a token for a QuickCode: this endpoint, and no back end of an app.
-    private var quickCodeAudience: String { config.publicURL + Self.quickCodePath }
+    private var quickCodeAudience: String { config.baseURL + Self.quickCodePath }
 
     /// A token for a QuickCode. It is no token of a login for anybody else, because its type and its audience are
     /// others (TRUST wire section 10, item 6).

@@ -29,7 +29,7 @@ extension TrustFace {
         let content = MailContent(
             link: verificationURL(started, wish), user: wish.userID, expires: started.expires.iso,
             code: started.method == .code ? started.code : nil)
-        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
+        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.site.language
         do { try await config.mailer.send(content, in: language) } catch is Mailer.NoAddress {
             throw TrustRefusal.parameter("userId", "no mail can be sent to that userId")
         } catch {
@@ -43,7 +43,7 @@ extension TrustFace {
         _ started: ProjectService.StartedVerification, _ wish: ProjectService.VerificationWish
     ) -> String {
         let members = percentEncodedQuery([("user_id", wish.userID), ("code", started.code)])
-        return "\(wish.project.linkURL ?? config.publicURL)/verification/confirmation?\(members)"
+        return "\(wish.project.linkURL ?? config.baseURL)/verification/confirmation?\(members)"
     }
 
     /// POST /verification/confirmation: exchanges a code for an activation token. If the code was only in a mail, the
@@ -96,7 +96,7 @@ extension TrustFace {
     /// Where the client fetches a share. The URL is valid for a minute, for this identity and key only.
     private func secretURL(_ ticket: Ticket) -> String {
         let url = authorities.first { $0.index == ticket.index }?.publicURL ?? AuthorityGate.firstPath
-        let base = url.hasPrefix("/") ? config.publicURL + url : url
+        let base = url.hasPrefix("/") ? config.baseURL + url : url
         return base + TrustAuthorityServer.keyedSecretPath + "?" + ticket.text
     }
 }

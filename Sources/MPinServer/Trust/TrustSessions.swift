@@ -34,11 +34,11 @@ extension TrustFace {
         return (try await rules.openSession(session), project)
     }
 
-    var accessURL: String { config.publicURL + "/rps/v2/access" }
+    var accessURL: String { config.baseURL + "/rps/v2/access" }
 
     /// What the QR code of a session contains.
     func qrURL(_ project: Project, _ browser: AuthenticationService.OpenedBrowser) -> String {
-        (project.linkURL ?? config.publicURL) + "#" + browser.wid
+        (project.linkURL ?? config.baseURL) + "#" + browser.wid
     }
 
     /// POST /rps/v2/access: tells a browser how far its phone's login is. It answers at once.

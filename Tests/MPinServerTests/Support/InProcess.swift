@@ -46,11 +46,14 @@ final class InProcess: Sendable {
         if var rpa = parts.rpa {
             changeRPA(&rpa)
             parts.rpa = rpa
-            if let clients {
-                parts.openID = try OpenIDConfig(issuer: issuer ?? rpa.publicURL, website: rpa)
+            if let clients, let rps = parts.rps {
+                parts.openID = try OpenIDConfig(issuer: issuer ?? rpa.site.publicURL, site: rpa.site, service: rps)
+                parts.rpa?.settingsURL = parts.openID?.accountURL
                 parts.openID?.clients = try ClientsFile(clients, path: "clients.yaml", at: .now())
             }
-            if isTrust { parts.trust = try TrustConfig(rpa) }
+            if isTrust, let rps = parts.rps {
+                parts.trust = try TrustConfig(rpa.site, service: rps, baseURL: rpa.site.publicURL)
+            }
         }
         try start(parts)
     }

@@ -130,7 +130,8 @@ extension Settings {
 
     /// The description of this service for phones that know only the public URL; nil if no URL is configured.
     private func ownService(_ config: RelyingPartyServiceConfig) -> ServiceResponse? {
-        let url = self[ServerOptions.publicURL]?.withoutSlashAtEnd ?? config.baseURL
+        let issuer = part == .rps ? self[ServerOptions.issuer] : nil
+        let url = (self[ServerOptions.publicURL] ?? issuer)?.withoutSlashAtEnd ?? config.baseURL
         guard !url.isEmpty else { return nil }
         return ServiceResponse(
             name: config.serviceName, url: url, rps_prefix: config.prefix, logo_url: config.serviceIconURL)

@@ -49,20 +49,27 @@ extension Settings {
         if var application = parts.rpa {
             try apply(to: &application)
             parts.rpa = application
-            let icon = application.publicURL + application.brand.icon.path
+            let icon = application.site.publicURL + application.site.brand.icon.path
             if self[ServerOptions.serviceIconURL] == nil { parts.rps?.serviceIconURL = icon }
-            parts.openID = try openID(application)
-            parts.trust = try trust(application, parts.openID)
+            try addFaces(to: &parts, application.site)
+            parts.rpa?.settingsURL = parts.openID?.accountURL
         }
         return parts
     }
 
-    /// Returns the settings of the OpenID provider, whose pages look like the website's. Nil if there is no `--issuer`
-    /// and the website's URL cannot be an issuer, for example because it is http.
-    private func openID(_ website: RelyingPartyApplicationConfig) throws -> OpenIDConfig? {
+    /// Adds the OpenID provider and the server for clients of MIRACL Trust, which run beside an RPS.
+    private func addFaces(to parts: inout Parts, _ site: SiteConfig) throws {
+        guard let service = parts.rps else { return }
+        parts.openID = try openID(site, service)
+        parts.trust = try trust(site, service, parts.openID)
+    }
+
+    /// Returns the settings of the OpenID provider. Nil if there is no `--issuer` and the site's URL cannot be an issuer,
+    /// for example because it is http.
+    private func openID(_ site: SiteConfig, _ service: RelyingPartyServiceConfig) throws -> OpenIDConfig? {
         let issuer = self[ServerOptions.issuer]
-        var config = try? OpenIDConfig(issuer: issuer ?? website.publicURL, website: website)
-        if let issuer, config == nil { config = try OpenIDConfig(issuer: issuer, website: website) }
+        var config = try? OpenIDConfig(issuer: issuer ?? site.publicURL, site: site, service: service)
+        if let issuer, config == nil { config = try OpenIDConfig(issuer: issuer, site: site, service: service) }
         config?.clients = try clientsFile()
         return config
     }
@@ -70,14 +77,19 @@ extension Settings {
     /// Returns the settings for clients of MIRACL Trust. Their tokens are signed by the OpenID provider's keys. Nil if
     /// they are not served: by `--trust=false`, or because something is missing and nobody has asked for them.
     private func trust(
-        _ website: RelyingPartyApplicationConfig, _ openID: OpenIDConfig?
+        _ site: SiteConfig, _ service: RelyingPartyServiceConfig, _ openID: OpenIDConfig?
     ) throws(StartError) -> TrustConfig? {
-        switch self[ServerOptions.trust] {
-        case false?: return nil
-        case nil: return openID == nil ? nil : try? TrustConfig(website)
-        case true?:
-            guard openID != nil else { throw StartError("--trust needs an OpenID provider: --issuer or --public-url") }
-            return try TrustConfig(website)
+        let wish = self[ServerOptions.trust]
+        guard wish != false else { return nil }
+        guard let openID else {
+            guard wish == nil else { throw StartError("--trust needs an OpenID provider: --issuer or --public-url") }
+            return nil
+        }
+        // The website of an RPA elsewhere does not forward these clients' requests, but the issuer leads to the RPS.
+        let baseURL = part == .rps ? openID.origin : site.publicURL
+        do { return try TrustConfig(site, service: service, baseURL: baseURL) } catch {
+            guard wish == nil else { throw error }
+            return nil
         }
     }
 
@@ -135,23 +147,32 @@ extension Settings {
         var parts = Parts()
         parts.audit = config.audit
         parts.rps = config
+        if let site = try providerSite() { try addFaces(to: &parts, site) }
         return parts
+    }
+
+    /// Returns how the pages and mails of an RPS's OpenID provider look. Nil if it has none.
+    private func providerSite() throws -> SiteConfig? {
+        guard let issuer = self[ServerOptions.issuer] else { return nil }
+        let publicURL = self[ServerOptions.publicURL] ?? issuer
+        var site = SiteConfig(publicURL: publicURL.withoutSlashAtEnd, delivery: try folderedDelivery())
+        try apply(to: &site)
+        return site
     }
 
     private func applicationParts() throws -> Parts {
         let listen = try address(ServerOptions.listen, "127.0.0.1:8005")
-        let delivery = try requiredDelivery()
-        if case .folder(let folder) = delivery { try makeFolder(folder) }
-        var config = RelyingPartyApplicationConfig(
-            listen: listen, privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8012"),
+        let site = SiteConfig(
             publicURL: try self[ServerOptions.publicURL]?.withoutSlashAtEnd ?? exposure().url(listen),
+            delivery: try folderedDelivery())
+        var config = RelyingPartyApplicationConfig(
+            listen: listen, privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8012"), site: site,
             rpsPrivateURL: self[ServerOptions.rpsPrivateURL], linkKey: try key(ServerOptions.keyFile),
-            rpsKey: self[ServerOptions.rpsKeyFile] == nil ? nil : try key(ServerOptions.rpsKeyFile),
-            delivery: delivery)
+            rpsKey: self[ServerOptions.rpsKeyFile] == nil ? nil : try key(ServerOptions.rpsKeyFile))
         config.allowOrigin = self[ServerOptions.allowOrigin]
         config.prefix = self[ServerOptions.prefix]
         config.rpsURL = self[ServerOptions.rpsURL]
-        config.revokedUsersFile = self[ServerOptions.revokedUsers]
+        config.settingsURL = self[ServerOptions.issuer].map { OpenIDConfig.accountURL(issuer: $0) }
         config.reportLoginResult = self[ServerOptions.waitForLoginResult]
         try apply(to: &config)
         apply(to: &config.limits)
@@ -182,6 +203,13 @@ extension Settings {
         guard let delivery = try delivery() else {
             throw StartError("no way to confirm identities: give --mail-dir or --smtp-url")
         }
+        return delivery
+    }
+
+    /// How mails are delivered. Makes the folder for them, if they are files.
+    private func folderedDelivery() throws -> MailDelivery {
+        let delivery = try requiredDelivery()
+        if case .folder(let folder) = delivery { try makeFolder(folder) }
         return delivery
     }
 

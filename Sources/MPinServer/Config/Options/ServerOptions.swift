@@ -101,11 +101,12 @@ package enum ServerOptions {
         "dta2-port", 8002, port, "Port of D-TA 2, where clients go for their second shares.")
     static let publicURL = ServerOption<String?>.text(
         "public-url", .baseURL,
-        "Base URL of links in mails; needed behind a proxy and on all addresses. (default: the public listener's)")
+        "Base URL of links in mails and QR codes; needed behind a proxy and on all addresses. (default: the public listener's; for an RPS --issuer)"
+    )
 
     static let issuer = ServerOption<String?>.text(
         "issuer", .baseURL,
-        "Issuer of the OpenID provider, as its clients know it: https, or http on this machine; its address must lead here. (default: --public-url)"
+        "Issuer of the OpenID provider, as its clients know it: https, or http on this machine. Its address must lead to the RPS; an RPA only links to its account page. (default: none; with --all-in-one --public-url)"
     )
     package static let clients = ServerOption<String?>.text(
         "clients", .text("FILE"),
@@ -198,7 +199,7 @@ package enum ServerOptions {
 
     static let application = [
         listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, rpsURL.row, keyFile.row, rpsKeyFile.row,
-        prefix.row, revokedUsers.row, waitForLoginResult.row, serviceName.row, shortLivedStore.row,
+        prefix.row, revokedUsers.row, waitForLoginResult.row, serviceName.row, shortLivedStore.row, issuer.row,
     ]
 
     // Options for the confirmation of identities.
@@ -216,7 +217,9 @@ package enum ServerOptions {
     package static let forceActivate = ServerOption<Bool>.flag(
         "force-activate", "Confirm every identity without a mail. FOR TESTS ONLY.")
 
-    static let mail = [
-        mailDir.row, smtpURL.row, smtpUser.row, smtpPassword.row, mailFrom.row, forceActivate.row,
-    ]
+    static let sending = [mailDir.row, smtpURL.row, smtpUser.row, smtpPassword.row, mailFrom.row]
+    static let mail = sending + [forceActivate.row]
+
+    // Options of the OpenID provider in an RPS of its own.
+    static let provider = [issuer.row, publicURL.row, clients.row, trust.row, revokedUsers.row] + sending + website
 }

@@ -11,7 +11,7 @@ package enum ServerPart: String, Sendable, CaseIterable {
             switch self {
             case .serve: ServerOptions.allInOne + ServerOptions.login + ServerOptions.mail + ServerOptions.website
             case .dta: ServerOptions.authority
-            case .rps: ServerOptions.service + ServerOptions.login
+            case .rps: ServerOptions.service + ServerOptions.login + ServerOptions.provider
             case .rpa: ServerOptions.application + ServerOptions.mail + ServerOptions.website
             }
         return own + ServerOptions.audit + ServerOptions.edge

@@ -61,12 +61,27 @@ extension Settings {
             guard (self[ServerOptions.keyFile] == nil) != (self[ServerOptions.passphraseFile] == nil) else {
                 throw SettingsError("give either --key-file or --passphrase-file")
             }
-        case .rps: try checkAuthorities()
+        case .rps:
+            try checkAuthorities()
+            try checkProvider()
         case .rpa: _ = try requiredDelivery()
         }
         _ = try auditFiles()
-        if part == .serve || part == .rpa { _ = (try brand(), try mails()) }
-        if part == .serve { _ = try clientsFile() }
+        if part != .dta { _ = (try brand(), try mails()) }
+        if part == .serve || part == .rps { _ = try clientsFile() }
+    }
+
+    /// Throws if the options for the OpenID provider of an RPS are incomplete, or there are some without a provider.
+    private func checkProvider() throws {
+        guard self[ServerOptions.issuer] == nil else {
+            if try delivery() == nil {
+                throw SettingsError("--issuer needs --mail-dir or --smtp-url, for mails about new addresses")
+            }
+            return
+        }
+        if let other = [ServerOptions.clients.row, ServerOptions.trust.row].first(where: isSet) {
+            throw SettingsError("--\(other.name) needs --issuer")
+        }
     }
 
     /// Throws if other users may write into the folder of keys and databases, because they could replace these files.

@@ -47,8 +47,13 @@ extension Settings {
 
     func apply(to config: inout RelyingPartyApplicationConfig) throws {
         config.shortLived = self[ServerOptions.shortLivedStore]
-        config.brand = try brand()
-        config.mail = try mails()
-        config.language = Language.named(self[ServerOptions.language]) ?? config.language
+        try apply(to: &config.site)
+    }
+
+    func apply(to site: inout SiteConfig) throws {
+        site.brand = try brand()
+        site.mail = try mails()
+        site.language = Language.named(self[ServerOptions.language]) ?? site.language
+        site.revokedUsersFile = self[ServerOptions.revokedUsers]
     }
 }

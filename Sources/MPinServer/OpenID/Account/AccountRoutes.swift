@@ -74,7 +74,7 @@ extension OpenIDFace {
     }
 
     /// What stands for the client in a login for the account page.
-    var accountClient: Client { .account(name: config.brand.name, at: provider.now) }
+    var accountClient: Client { .account(name: config.site.brand.name, at: provider.now) }
 
     /// Runs `change` with a form of the account page. A form of another site is refused. A browser without a session is
     /// sent to the account page; if the form needs a recent login and the last one is too long ago, the user must enter

@@ -36,9 +36,9 @@ extension Website {
     private func send(_ pending: PendingMails.Pending, _ logger: Logger) async {
         guard let user = MPinID(hex: pending.link.id)?.userID else { return }
         let content = MailContent(
-            link: pending.link.url(base: config.publicURL, key: config.linkKey), user: user,
+            link: pending.link.url(base: config.site.publicURL, key: config.linkKey), user: user,
             expires: pending.link.expires)
-        do { try await mailer.send(content, in: Language.named(pending.language) ?? config.language) } catch {
+        do { try await mailer.send(content, in: Language.named(pending.language) ?? config.site.language) } catch {
             logger.error("mail was not sent again", metadata: ["error": "\(error)"])
         }
     }

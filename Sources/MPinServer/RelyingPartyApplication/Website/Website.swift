@@ -11,8 +11,8 @@ struct Website: Sendable {
     let rps: RelyingPartyServiceClient
     let mails: PendingMails
     let mailer: Mailer
-    /// The path of the OpenID provider's account page. Nil if this process has no provider.
-    let settingsPath: String?
+
+    var errorPage: ErrorPage { config.site.errorPage(prefix: config.prefix) }
 
     func addRoutes(to router: Router<RequestContext>) {
         router.serve("/", [.get: { request, _ in try await home(request) }])
@@ -45,39 +45,16 @@ struct Website: Sendable {
             ])
         router.serve("/account", [.get: { request, _ in try await account(request) }])
         router.serve("/logout", [.post: { request, _ in try await logout(request) }])
-        for file in Asset.all(config.brand) { router.serve(file.path, [.get: { _, _ in file.response }]) }
-        router.serve("/favicon.ico", [.get: { _, _ in config.brand.favicon() }])
+        config.site.addFiles(to: router)
     }
 
     /// The pages in this visitor's language.
-    func pages(_ request: Request) -> Pages {
-        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
-        return Pages(brand: config.brand, language: language)
-    }
-
-    /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
-    /// programs use.
-    var errorPage: ErrorPage {
-        { error, request in
-            let accepts = request.headers[values: .accept].joined(separator: ",")
-            guard accepts.contains("text/html"), !isCalledByPrograms(request.uri.path) else { return nil }
-            return pages(request).refusal(error)
-        }
-    }
-
-    private func isCalledByPrograms(_ path: String) -> Bool {
-        let first = path.split(separator: "/").first ?? ""
-        let names = [
-            config.prefix, String(AuthorityGate.path.dropFirst()), "service", "mpinAuthenticate", "mpinLogout", "oidc",
-            ".well-known",
-        ]
-        return names.contains(String(first))
-    }
+    func pages(_ request: Request) -> Pages { config.site.pages(request) }
 
     private func signUp(_ request: Request) -> Response {
         let pages = pages(request)
-        let subject = config.mail.subject(in: config.language, brand: config.brand)
-        return pages.signUp(backend: config.publicURL, subject: subject).response()
+        let subject = config.site.mail.subject(in: config.site.language, brand: config.site.brand)
+        return pages.signUp(backend: config.site.publicURL, subject: subject).response()
     }
 
     private func home(_ request: Request) async throws -> Response {
@@ -98,7 +75,7 @@ struct Website: Sendable {
         guard let id = sessions.id(request), let session = try await session(request) else {
             return .seeOther("/login")
         }
-        return pages(request).account(session, csrf: sessions.formToken(id), settings: settingsPath).response()
+        return pages(request).account(session, csrf: sessions.formToken(id), settings: config.settingsURL).response()
     }
 
     /// GET /login and /login/number: shows a new QR code or access number.
@@ -110,7 +87,7 @@ struct Website: Sendable {
             browser = try await rps.waitingBrowser(way == .code ? "/getQrUrl" : "/getAccessNumber")
         } catch { return pages.failed(error) }
         let offer = LoginOffer(
-            way: way, browser: browser, publicURL: config.publicURL, prefix: config.prefix,
+            way: way, browser: browser, publicURL: config.site.publicURL, prefix: config.prefix,
             csrf: sessions.formToken(id))
         guard let page = offer.page(pages) else { return pages.failed.response(.badGateway) }
         var response = page.response()
