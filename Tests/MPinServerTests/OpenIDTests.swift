@@ -86,17 +86,18 @@ final class OpenIDTests: XCTestCase {
     func testRows1And73IssuersThatAreNone() throws {
         let all = AllInOne(stateFolder: NSTemporaryDirectory() + "mpin-openid-" + UUID().uuidString)
         defer { try? FileManager.default.removeItem(atPath: all.stateFolder) }
-        let website = try XCTUnwrap(try all.parts().rpa)
+        let parts = try all.parts()
+        let (site, service) = (try XCTUnwrap(parts.rpa?.site), try XCTUnwrap(parts.rps))
         for issuer in [
             "https://id.example", "https://id.example:8443/path", "http://127.0.0.1:8005", "http://localhost:8005",
         ] {
-            XCTAssertEqual(try OpenIDConfig(issuer: issuer, website: website).issuer, issuer)
+            XCTAssertEqual(try OpenIDConfig(issuer: issuer, site: site, service: service).issuer, issuer)
         }
         for issuer in [
             "http://id.example", "https://id.example?x=1", "https://id.example#x", "id.example", "ftp://id.example",
             "https://user@id.example", "https://ID.example", "com.example.app:id", "",
         ] {
-            XCTAssertThrowsError(try OpenIDConfig(issuer: issuer, website: website), issuer)
+            XCTAssertThrowsError(try OpenIDConfig(issuer: issuer, site: site, service: service), issuer)
         }
     }
 
