@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import MPinOpenID
 import MPinServer
 import XCTest
 
@@ -245,5 +246,34 @@ final class ConnectionTests: XCTestCase {
             Sockets.send(file, Data((number % 2 == 0 ? length : chunked).utf8))
         }
         for _ in 0..<50 { XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200) }
+    }
+
+    /// The same for each path of the OpenID provider to which browsers or clients post.
+    func testSlowBodiesToTheProviderTakeNoPlacesAndAreCutOff() throws {
+        typealias Path = OpenIDProvider.Path
+        let paths = [
+            Path.authorize, Path.token, Path.userinfo, Path.logout, Path.revoke, Path.introspect,
+            Path.deviceAuthorization, Path.device, "/authorize/login", "/authorize/confirm", "/authorize/access",
+            "/account/profile", "/account/address",
+        ]
+        let limits: @Sendable (inout AllInOne) -> Void = {
+            $0.limits.requestsInFlight = 1
+            $0.limits.readSeconds = 3
+        }
+        let server = try InProcess(change: limits, clients: "").keep(in: self)
+        let start = Date()
+        let files = try paths.map { path in
+            let file = try Sockets.connect(server.backend.port)
+            let type = "Content-Type: application/x-www-form-urlencoded\r\n"
+            Sockets.send(file, Data("POST \(path) HTTP/1.1\r\nHost: h\r\n\(type)Content-Length: 100\r\n\r\nx=".utf8))
+            return file
+        }
+        defer { files.forEach { close($0) } }
+        for _ in 0..<20 { XCTAssertEqual(try server.backend.call("GET", Path.configuration).status, 200) }
+        for (path, file) in zip(paths, files) {
+            let seconds = try XCTUnwrap(secondsUntilClosed(file, since: start), path)
+            XCTAssertGreaterThan(seconds, 2.5, path)
+            XCTAssertLessThan(seconds, 9, path)
+        }
     }
 }
