@@ -221,6 +221,7 @@ laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cas
 	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests
 
 include Sources/Packaging/packaging.mk
+include Sources/Wasm/wasm.mk
 
 ##@ Maintain
 
