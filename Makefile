@@ -29,7 +29,7 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 
 .DEFAULT_GOAL := help
 # Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
-LONG = laws dudect tsan coverage faults faults-asan pages-test times-test
+LONG = laws dudect tsan coverage faults faults-asan pages-test times-test wasm-reproducible
 # The longest tests come first, because two run at a time.
 TESTS = unit browser-test asan fuzz python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
 MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed
+	build/oidc-venv/installed build/wasm/mpin.wasm
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -166,7 +166,7 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test
+TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test
 .PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
@@ -221,6 +221,7 @@ laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cas
 	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests
 
 include Sources/Packaging/packaging.mk
+include Sources/Wasm/wasm.mk
 
 ##@ Maintain
 

@@ -44,9 +44,27 @@ func subWithBorrow(_ a: Limb, _ b: Limb, _ borrow: inout Limb) -> Limb {
 /// Returns the lower 64 bits of a * b + t + carry. The upper 64 bits replace `carry`.
 @inline(__always)
 func mulAdd(_ a: Limb, _ b: Limb, _ t: Limb, _ carry: inout Limb) -> Limb {
-    let value = UInt128(a) &* UInt128(b) &+ UInt128(t) &+ UInt128(carry)
-    carry = Limb(truncatingIfNeeded: value &>> 64)
-    return Limb(truncatingIfNeeded: value)
+    #if arch(wasm32)
+        return mulAddByHalves(a, b, t, &carry)
+    #else
+        let value = UInt128(a) &* UInt128(b) &+ UInt128(t) &+ UInt128(carry)
+        carry = Limb(truncatingIfNeeded: value &>> 64)
+        return Limb(truncatingIfNeeded: value)
+    #endif
+}
+
+/// Computes the same as ``mulAdd(_:_:_:_:)`` from four products of 32 by 32 bits. WebAssembly has no larger product: for
+/// a `UInt128` LLVM calls a function that returns the result in memory. No sum here overflows.
+@inline(__always)
+package func mulAddByHalves(_ a: Limb, _ b: Limb, _ t: Limb, _ carry: inout Limb) -> Limb {
+    let half: Limb = 0xffff_ffff
+    let (a0, a1) = (a & half, a &>> 32)
+    let (b0, b1) = (b & half, b &>> 32)
+    let low = a0 &* b0 &+ (t & half) &+ (carry & half)
+    let middle = a1 &* b0 &+ (t &>> 32) &+ (low &>> 32)
+    let other = a0 &* b1 &+ (carry &>> 32) &+ (middle & half)
+    carry = a1 &* b1 &+ (middle &>> 32) &+ (other &>> 32)
+    return other &<< 32 | low & half
 }
 
 /// 1 for true, 0 for false, without a conditional expression.

@@ -1,0 +1,26 @@
+##@ WebAssembly
+
+WASM = build/wasm/mpin.wasm
+
+wasm: $(WASM) ## build build/js: bindings/js and the client functions of mpin_crypto.h as a WebAssembly module
+	@mkdir -p build/js
+	@cp bindings/js/*.js bindings/js/*.d.ts $(WASM) build/js/
+	@sed 's|@version@|$(VERSION)|' bindings/js/package.json >build/js/package.json
+
+wasm-test: wasm ## the module in node: vectors, laws, wrong encodings, wiped memory, branches, types
+	Tests/Wasm/run.sh
+
+wasm-reproducible: wasm ## a second build of the module has the same bytes
+	rm -rf build/wasm-again
+	Sources/Wasm/sources.sh build/wasm-again
+	Sources/Wasm/build.sh build/wasm-again
+	cmp $(WASM) build/wasm-again/mpin.wasm
+	cmp build/wasm/mpin-all.wasm build/wasm-again/mpin-all.wasm
+	@echo "2 passed"
+
+$(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPinCrypto Sources/MPinSecrets -type f) \
+		$(wildcard Sources/MPinABI/Crypto*.swift) Sources/MPinABI/Boundary.swift include/mpin_crypto.h | $(STAMP)
+	[ -d build/wasm/gmp ] || Sources/Wasm/sources.sh build/wasm
+	Sources/Wasm/build.sh build/wasm
+
+.PHONY: wasm wasm-test wasm-reproducible
