@@ -19,6 +19,6 @@ if [ "${STORE:-sqlite}" = postgres ]; then
 fi
 # Most of the memory is the program itself and its libraries.
 log_level=error start_server --force-activate --clients "$work/clients.yaml" "${store[@]}"
-"$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" --client load --max-times 2.6 \
+"$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" --client load --max-times 2.2 \
     --max-units 110000 --max-megabytes 75 "$@"
 stop_server
