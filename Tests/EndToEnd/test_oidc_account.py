@@ -198,7 +198,7 @@ def test_the_way_from_the_website(dora: Person) -> None:
     proof = dora.phone.pass2(dora.phone.pass2_body(dora.phone.pass1(PIN)))
     own = {"Origin": BACKEND}
     dora.browser.post(f"{BACKEND}/mpinAuthenticate", json={"mpinResponse": proof}, headers=own).raise_for_status()
-    assert f'href="{PAGE}"' in dora.browser.get(f"{BACKEND}/account").text
+    assert f'href="{BACKEND}{PAGE}"' in dora.browser.get(f"{BACKEND}/account").text
 
 
 @pytest.fixture(scope="module")
