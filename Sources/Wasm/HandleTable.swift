@@ -27,7 +27,7 @@ final class HandleTable<Object: AnyObject & Sendable>: @unchecked Sendable {
     }
 
     private func index(_ handle: OpaquePointer?) -> Int? {
-        let number = Int(bitPattern: handle)
-        return 1...max(1, objects.count) ~= number && !objects.isEmpty ? number - 1 : nil
+        let index = Int(bitPattern: handle) &- 1
+        return objects.indices.contains(index) ? index : nil
     }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds two WebAssembly modules of the same objects: mpin.wasm with the client functions of mpin_crypto.h, which ships,
-# and mpin-all.wasm with all functions of that header, for the tests.
+# Builds WebAssembly modules of the same objects: mpin.wasm with the client functions of mpin_crypto.h, which ships, the
+# same as mpin-named.wasm with the names of all functions, and mpin-all.wasm with all of that header, for the tests.
 #
 #   build.sh FOLDER      FOLDER/gmp and FOLDER/libsodium are the sources (sources.sh); all results go to FOLDER
 set -euo pipefail
@@ -31,6 +31,7 @@ configure_gmp() {
     sed -i 's/^#define SIZEOF_MP_LIMB_T 4/#define SIZEOF_MP_LIMB_T 8/' config.h
     sed -i 's/^GMP_LIMB_BITS = .*/GMP_LIMB_BITS = 64/' Makefile ./*/Makefile
     make -s fac_table.h fib_table.h mp_bases.h trialdivtab.h mpn/jacobitab.h mpn/perfsqr.h >make.out 2>&1
+    touch configured
     cd ..
 }
 
@@ -63,7 +64,7 @@ build_sodium() {
             -DHAVE_WEAK_SYMBOLS=1 -DHAVE_EXPLICIT_BZERO=1 -DCONFIGURED=1 -c "$from/$file.c" \
             -o "c-objects/$(basename "$file").o"
     done
-    compile -c "$here/system.c" -o c-objects/system.o
+    touch c-objects/built
 }
 
 # module NAME OPTIMISATION FILE...: one Swift module, as an object.
@@ -81,7 +82,8 @@ module() {
         -emit-module -emit-module-path "swift-objects/$name.swiftmodule"
 }
 
-# The engine is optimised for speed, the rest for size. Everything is in the modules but what needs files, threads or the network, and but what WebCrypto does.
+# The engine is optimised for speed, the rest for size. What needs files, threads or the network is left out, and what
+# WebCrypto does.
 build_swift() {
     mkdir -p swift-objects
     local files
@@ -100,20 +102,26 @@ link() {
     for name in "$@"; do
         case $name in -*) options+=("$name") ;; *) options+=("--export=$name") ;; esac
     done
-    # wasm-ld warns that the functions of system.c for large numbers have other types than their callers expect.
+    # All goes to link.out, because wasm-ld warns that the functions of system.c for large numbers have other types than their callers expect.
     "$swift/wasm-ld" --no-entry --gc-sections --stack-first -z stack-size=262144 "${options[@]}" \
         --export=mpin_wasm_alloc --export=mpin_wasm_free swift-objects/{BN254CX,MPinSecrets,MPinCrypto,MPinABI}.o \
-        c-objects/*.o gmp.a -L/usr/lib/wasm32-wasi -lc "$builtins" -o "$file" 2>link.out || { grep error link.out >&2 && return 1; }
+        c-objects/*.o gmp.a -L/usr/lib/wasm32-wasi -lc "$builtins" -o "$file" 2>link.out || {
+        cat link.out >&2
+        return 1
+    }
 }
 
 client=(random_generate hash_id map_to_g1 recombine_g1 pin_to_scalar extract_pin extract_factor restore_factor
     change_pin client_1 client_2 client get_y get_dvs_keypair get_dvs_public_key get_g1_multiple)
 
-[ -f gmp-build/make.out ] || configure_gmp
+# The libraries are built once. Another GMP or libsodium needs a new folder.
+[ -f gmp-build/configured ] || configure_gmp
 [ -f gmp.a ] || build_gmp
-[ -f c-objects/utils.o ] || build_sodium
+[ -f c-objects/built ] || build_sodium
+compile -c "$here/system.c" -o c-objects/system.o
 build_swift
-mapfile -t all < <(sed -n 's/.*\b\(mpin_crypto_[a-z0-9_]*\)(.*/\1/p' "$sources/../include/mpin_crypto.h" | LC_ALL=C sort -u)
+header=$sources/../include/mpin_crypto.h
+mapfile -t all < <(sed -n 's/.*\b\(mpin_crypto_[a-z0-9_]*\)(.*/\1/p' "$header" | LC_ALL=C sort -u)
 link mpin.wasm --strip-all "${client[@]/#/mpin_crypto_}"
 link mpin-named.wasm "${client[@]/#/mpin_crypto_}"
 link mpin-all.wasm --strip-all "${all[@]}"

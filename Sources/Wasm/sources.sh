@@ -31,6 +31,7 @@ sha256sum --quiet --check "$here/sources.sha256"
 rm -rf gmp libsodium
 dpkg-source --no-check --extract gmp_*.dsc gmp >/dev/null
 dpkg-source --no-check --extract libsodium_*.dsc libsodium >/dev/null
-# Debian leaves out GMP's manual, whose licence is not free for it. configure still wants its makefile.
+# Debian leaves out GMP's manual, whose licence is not free for it. configure still wants its makefile. This file is
+# the last that is made, so wasm.mk knows by it that the sources are whole.
 mkdir -p gmp/doc
 : >gmp/doc/Makefile.in

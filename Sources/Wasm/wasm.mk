@@ -20,7 +20,7 @@ wasm-reproducible: wasm ## a second build of the module has the same bytes
 
 $(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPinCrypto Sources/MPinSecrets -type f) \
 		$(wildcard Sources/MPinABI/Crypto*.swift) Sources/MPinABI/Boundary.swift include/mpin_crypto.h | $(STAMP)
-	[ -d build/wasm/gmp ] || Sources/Wasm/sources.sh build/wasm
+	[ -f build/wasm/gmp/doc/Makefile.in ] || Sources/Wasm/sources.sh build/wasm
 	Sources/Wasm/build.sh build/wasm
 
 .PHONY: wasm wasm-test wasm-reproducible

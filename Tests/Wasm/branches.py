@@ -51,13 +51,17 @@ def demangled(names: list[str]) -> list[str]:
     return [short if often[short] == 1 else name for name, short in zip(names, readable)]
 
 
+def function_of(row: str) -> str:
+    return row[9 * len(KINDS) :]
+
+
 def table() -> str:
     found = counts()
     names = sorted(found)
-    rows = sorted(
+    rows = [
         " ".join(f"{found[name][kind]:8}" for kind in KINDS) + "  " + shown for name, shown in zip(names, demangled(names))
-    )
-    rows.sort(key=lambda row: row[9 * len(KINDS) :])
+    ]
+    rows.sort(key=function_of)
     return "\n".join(["#" + " ".join(f"{kind:>8}" for kind in KINDS)[1:] + "  function", *rows]) + "\n"
 
 
@@ -68,7 +72,7 @@ def main() -> None:
         return
     before = TABLE.read_text()
     if now != before:
-        changed = sorted(set(now.splitlines()) ^ set(before.splitlines()), key=lambda row: row[9 * len(KINDS) :])
+        changed = sorted(set(now.splitlines()) ^ set(before.splitlines()), key=function_of)
         sys.exit("Counts of branches changed; read these functions, then branches.py --write:\n" + "\n".join(changed))
     print("1 passed")
 

@@ -90,7 +90,7 @@ struct ForwardAuthRoutes: Sendable {
     private func page(
         _ request: Request, _ title: Phrase, _ text: Phrase, _ path: String, _ status: HTTPResponse.Status
     ) -> Response {
-        let say = Language.preferred(request.headers[.acceptLanguage]) ?? config.site.language
+        let say = config.site.language(request)
         let page: HTML = """
             <!DOCTYPE html>
             <html lang="\(say.code)">

@@ -138,7 +138,7 @@ extension OpenIDFace {
     /// in the configured one.
     func pages(_ request: Request, locales: [String]) -> Pages {
         let wished = Language.preferred(locales.joined(separator: ","))
-        let language = wished ?? Language.preferred(request.headers[.acceptLanguage]) ?? config.site.language
+        let language = wished ?? config.site.language(request)
         return Pages(brand: config.site.brand, language: language)
     }
 }

@@ -58,7 +58,7 @@ struct RelyingPartyApplication: Sendable {
         let body = try await request.json(VerifyUserRequest.self, config.limits)
         guard config.site.delivery != .forceActivate else { return .json(VerifyUserResponse(forceActivate: true)) }
         let link = ActivationLink(id: body.mpinId, expires: body.expireTime, activateKey: body.activateKey)
-        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.site.language
+        let language = config.site.language(request)
         let content = MailContent(
             link: link.url(base: config.site.publicURL, key: config.linkKey), user: body.userId,
             expires: body.expireTime)

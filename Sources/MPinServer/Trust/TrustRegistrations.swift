@@ -29,7 +29,7 @@ extension TrustFace {
         let content = MailContent(
             link: verificationURL(started, wish), user: wish.userID, expires: started.expires.iso,
             code: started.method == .code ? started.code : nil)
-        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.site.language
+        let language = config.site.language(request)
         do { try await config.mailer.send(content, in: language) } catch is Mailer.NoAddress {
             throw TrustRefusal.parameter("userId", "no mail can be sent to that userId")
         } catch {

@@ -2,10 +2,13 @@ import HTTPTypes
 import Hummingbird
 
 extension SiteConfig {
-    /// The pages in this visitor's language.
-    func pages(_ request: Request) -> Pages {
-        Pages(brand: brand, language: Language.preferred(request.headers[.acceptLanguage]) ?? language)
+    /// The language of a visitor: the best that the browser asks for, otherwise the operator's.
+    func language(_ request: Request) -> Language {
+        Language.preferred(request.headers[.acceptLanguage]) ?? language
     }
+
+    /// The pages in this visitor's language.
+    func pages(_ request: Request) -> Pages { Pages(brand: brand, language: language(request)) }
 
     /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
     /// programs use. `prefix`: that of the RPS's public endpoints.
