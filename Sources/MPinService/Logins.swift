@@ -185,12 +185,12 @@ extension AuthenticationService {
         guard let usable = try context ?? keys.context(keys.currentID) else { throw ServiceError.rotatedMeanwhile }
         let hasPermit = rules.usesPermits && !login.proof.hasKeyPair
         let judge = Judge(
-            context: usable, id: login.id, dates: hasPermit ? login.now.permitDates : [0],
+            context: usable, checks: checks, id: login.id, dates: hasPermit ? login.now.permitDates : [0],
             publicKeyHash: login.identity.publicKeyHash)
         let isJudged = login.attempt.reservation == .granted && isKnown && context != nil
         if isJudged { logger.debug("proof judged") }
         let start = ContinuousClock.now
-        let answered = try judge.answered(login.claimed, by: isJudged ? login.v : nil)
+        let answered = try await judge.answered(login.claimed, by: isJudged ? login.v : nil)
         observer(.judged(since: start))
         if case .refused(let verdict) = login.attempt.reservation {
             return Judgement(settlement: .refused, verdict: !isKnown && login.isLost ? .retired : verdict)

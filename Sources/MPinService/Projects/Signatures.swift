@@ -97,9 +97,10 @@ extension AuthenticationService {
         var span = y.mutableSpan
         try OnePass.y(time: signature.time, u: signature.u.span, message: signature.hash.span, into: &span)
         let challenge = Challenge(id: id.key, u: signature.u, y: y, expires: now, publicKey: signature.publicKey)
-        let judge = Judge(context: usable, id: id, dates: [0], publicKeyHash: attempt.record.publicKeyHash)
+        let judge = Judge(
+            context: usable, checks: checks, id: id, dates: [0], publicKeyHash: attempt.record.publicKeyHash)
         let start = ContinuousClock.now
-        let answered = try judge.answered([challenge], by: signature.v)
+        let answered = try await judge.answered([challenge], by: signature.v)
         observer(.judged(since: start))
         return (answered != nil && attempt.isKnown, attempt.isKnown && context == nil)
     }
