@@ -155,6 +155,9 @@ oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID prov
 	Tests/EndToEnd/oidc.sh
 	Tests/EndToEnd/forward_auth.sh
 
+trust-test: lib server build/oidc-venv/installed ## the server for clients of MIRACL Trust: every flow, and recorded requests
+	Tests/EndToEnd/trust.sh
+
 SAMPLES = flask apache nginx mobile
 samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
 	Tests/EndToEnd/samples.sh $(SAMPLES)
@@ -166,8 +169,8 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test
-.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%)
+TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test
+.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%) trust-test
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 
