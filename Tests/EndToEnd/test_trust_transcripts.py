@@ -50,7 +50,7 @@ class Player:
             self.trust.url + "/activate/initiate", json={"userId": self.user},
             headers={"Authorization": f"Bearer {self.trust.service_token()}"}, timeout=60,
         )  # fmt: skip
-        return self.client.register(self.user, good(begun)["actToken"])
+        return self.client.register(self.user, good(begun)["actToken"], pushToken="token")
 
     def play(self) -> None:
         for number, exchange in enumerate(self.flow):
@@ -91,12 +91,9 @@ class Player:
         if path == "/verification/quickcode":
             return {"jwt": self.jwt}
         if path == "/pushauth":
-            return self.push(recorded)
+            return {"prerollId": self.user} if recorded["status"] == 200 else {}
         assert path == "/rps/v2/session", path
         return user
-
-    def push(self, recorded: Body) -> Body:
-        return {} if recorded["status"] != 200 else {"prerollId": self.user}
 
     @property
     def known(self) -> Device:
@@ -123,6 +120,9 @@ class Player:
         self.token = answer.get("actToken") or answer.get("code") or renewal or self.token
         if path == "/rps/v2/session":
             self.open_session()
+        if path == "/pushauth" and "webOTT" in answer:
+            self.session = answer
+            self.wid = wid(json.loads(self.trust.pushes.next(self.user)["body"])["qrURL"])
         if path.startswith("/dta/"):
             self.shares.append(answer["dvsClientSecret"])
             if len(self.shares) == 2:

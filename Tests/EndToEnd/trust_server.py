@@ -1,5 +1,6 @@
 """The server of the tests of MIRACL Trust: both D-TAs, the RPS with this wire and the OpenID provider, and the RPA, each a
-process of its own. It is a plugin of pytest, so every file of tests gets its fixtures."""
+process of its own, and so is the receiver of pushes. It is a plugin of pytest, so every file of tests gets its
+fixtures."""
 
 from __future__ import annotations
 
@@ -9,13 +10,16 @@ import hashlib
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from node import ROOT
+from ports import free_ports
 from split import Split
 from trust_phone import Client, Device, good
 
@@ -32,6 +36,37 @@ CLIENTS = f"""
 """
 
 
+class Pushes:
+    """The receiver of pushes."""
+
+    def __init__(self, folder: Path) -> None:
+        (port,) = free_ports(1)
+        path = folder / "push.key"
+        mpind("keys", "new", str(path))
+        self.key = bytes.fromhex(path.read_text())
+        self.options = ["--push-url", f"http://127.0.0.1:{port}/push", "--push-key-file", str(path)]
+        program = [sys.executable, str(ROOT / "Tests/EndToEnd/push_receiver.py"), str(port)]
+        self.process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
+        assert self._line() == "ready"
+
+    def next(self, user: str) -> dict[str, Any]:
+        """Waits for the next request that the receiver gets for a user."""
+        while True:
+            received = dict(json.loads(self._line()))
+            if json.loads(received["body"])["userID"] == user:
+                return received
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.communicate(timeout=60)
+
+    def _line(self) -> str:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        assert line, "the receiver has ended"
+        return line.strip()
+
+
 class TrustServer:
     """The parts, and what their operator does."""
 
@@ -40,7 +75,8 @@ class TrustServer:
         mpind("keys", "new", str(folder / "audit.key"))
         (folder / "audit").mkdir(mode=0o700)
         self._log = ["--audit-log", str(folder / "audit/audit.jsonl"), "--audit-key-file", str(folder / "audit.key")]
-        faces = ["--trust", "--clients", str(folder / "clients.yaml"), *self._log]
+        self.pushes = Pushes(folder)
+        faces = ["--trust", "--clients", str(folder / "clients.yaml"), *self._log, *self.pushes.options]
         self.parts = Split(folder / "split", "--rate-limits", "off", provider=faces)
         self.url = self.parts.issuer
         self.mails = folder / "split/provider-mail"
@@ -65,6 +101,9 @@ class TrustServer:
     def user(self) -> str:
         """A user id that no other test has."""
         return f"alice-{next(self._numbers)}@example.com"
+
+    def audit_text(self) -> str:
+        return Path(self._log[1]).read_text()
 
     def mail(self, user: str) -> str:
         """The text of the newest mail to a user."""
@@ -114,6 +153,7 @@ def trust(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrustServer]:
         server.parts.end()
     finally:
         server.parts.kill()
+        server.pushes.end()
 
 
 @pytest.fixture

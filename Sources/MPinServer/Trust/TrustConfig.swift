@@ -8,6 +8,8 @@ package struct TrustConfig: Sendable {
     let mailer: Mailer
     let limits: Limits
     let audit: Audit
+    /// Where pushes go. Nil if there are none.
+    package var pushes: PushTarget?
 
     /// `site`: how mails look and are sent. `service`: the RPS in the same process. Throws if no mails are sent.
     package init(

@@ -76,7 +76,7 @@ extension TrustFace {
         let device = try await rules.enrol(
             .init(
                 userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
-                publicKey: body.publicKey, projectID: request.projectID))
+                publicKey: body.publicKey, projectID: request.projectID, pushToken: body.pushToken))
         metrics.count(.registrations)
         return .json(
             TrustRegistrationResponse(

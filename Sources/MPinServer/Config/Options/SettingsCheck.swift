@@ -66,6 +66,7 @@ extension Settings {
             try checkProvider()
         case .rpa: _ = try requiredDelivery()
         }
+        try checkPushes()
         _ = try auditFiles()
         if part != .dta { _ = (try brand(), try mails()) }
         if part == .serve || part == .rps { _ = try clientsFile() }
@@ -79,9 +80,18 @@ extension Settings {
             }
             return
         }
-        if let other = [ServerOptions.clients.row, ServerOptions.trust.row].first(where: isSet) {
+        let others = [ServerOptions.clients.row, ServerOptions.trust.row, ServerOptions.pushURL.row]
+        if let other = others.first(where: isSet) {
             throw SettingsError("--\(other.name) needs --issuer")
         }
+    }
+
+    /// Throws if only one of the options for pushes is there, or the clients that they are for are not served.
+    private func checkPushes() throws {
+        guard part == .serve || part == .rps else { return }
+        let (url, key) = (self[ServerOptions.pushURL], self[ServerOptions.pushKeyFile])
+        guard (url == nil) == (key == nil) else { throw SettingsError("give --push-url and --push-key-file together") }
+        if url != nil, self[ServerOptions.trust] == false { throw SettingsError("--push-url needs --trust") }
     }
 
     /// Throws if other users may write into the folder of keys and databases, because they could replace these files.
