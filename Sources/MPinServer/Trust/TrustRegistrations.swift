@@ -10,6 +10,9 @@ import MPinWire
 extension TrustFace {
     /// POST /verification/email: sends a mail with a link or a code.
     func verify(_ request: Request, _ context: RequestContext) async throws -> Response {
+        guard config.mailer.sends else {
+            throw TrustRefusal(.serviceUnavailable, "SERVICE_UNAVAILABLE", "this server sends no mails")
+        }
         let body = try await request.json(TrustVerificationRequest.self, limits)
         let wish = try ProjectService.VerificationWish(
             project: try await project(body.projectId, request), userID: body.userId,

@@ -80,7 +80,7 @@ extension Settings {
         _ site: SiteConfig, _ service: RelyingPartyServiceConfig, _ openID: OpenIDConfig?
     ) throws -> TrustConfig? {
         let wish = self[ServerOptions.trust]
-        guard wish != false else { return nil }
+        guard wish ?? (site.delivery != .forceActivate) else { return nil }
         guard let openID else {
             guard wish == nil, self[ServerOptions.pushURL] == nil else {
                 throw StartError("--trust needs an OpenID provider: --issuer or --public-url")
@@ -89,14 +89,9 @@ extension Settings {
         }
         // The website of an RPA elsewhere does not forward these clients' requests, but the issuer leads to the RPS.
         let baseURL = part == .rps ? openID.origin : site.publicURL
-        do {
-            var config = try TrustConfig(site, service: service, baseURL: baseURL)
-            config.pushes = try pushTarget()
-            return config
-        } catch let error as StartError {
-            guard wish == nil, self[ServerOptions.pushURL] == nil else { throw error }
-            return nil
-        }
+        var config = TrustConfig(site, service: service, baseURL: baseURL)
+        config.pushes = try pushTarget()
+        return config
     }
 
     private func pushTarget() throws -> PushTarget? {

@@ -53,9 +53,6 @@ extension Settings {
                 throw SettingsError(
                     "give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`")
             }
-            if self[ServerOptions.trust] == true, try delivery() == .forceActivate {
-                throw SettingsError("--trust needs mails: not with --force-activate")
-            }
             _ = try delivery()
         case .dta:
             guard (self[ServerOptions.keyFile] == nil) != (self[ServerOptions.passphraseFile] == nil) else {
@@ -91,7 +88,8 @@ extension Settings {
         guard part == .serve || part == .rps else { return }
         let (url, key) = (self[ServerOptions.pushURL], self[ServerOptions.pushKeyFile])
         guard (url == nil) == (key == nil) else { throw SettingsError("give --push-url and --push-key-file together") }
-        if url != nil, self[ServerOptions.trust] == false { throw SettingsError("--push-url needs --trust") }
+        let isOn = try self[ServerOptions.trust] ?? (delivery() != .forceActivate)
+        if url != nil, !isOn { throw SettingsError("--push-url needs --trust") }
     }
 
     /// Throws if other users may write into the folder of keys and databases, because they could replace these files.

@@ -26,7 +26,7 @@ package struct PushTarget: Sendable {
 /// minutes.
 final class PushSender: Service {
     /// The largest number of pushes that are under way.
-    private static let maxWaiting = 1000
+    static let maxWaiting = 1000
     /// The seconds that the receiver has for its answer.
     private static let answerSeconds = 5
 
@@ -59,14 +59,18 @@ final class PushSender: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                for await push in self.pushes { group.addTask { await self.deliver(push) } }
+                for await push in self.pushes {
+                    group.addTask {
+                        await self.deliver(push)
+                        self.waiting.withLock { $0 -= 1 }
+                    }
+                }
             }
         }
     }
 
     /// Tries until the receiver takes the push. The log has neither its link nor its token.
-    private func deliver(_ push: TrustPush) async {
-        defer { waiting.withLock { $0 -= 1 } }
+    func deliver(_ push: TrustPush) async {
         do {
             let (id, body) = ("msg_" + Hex.encode(try randomBytes(16)), try JSON.bytes(push))
             for pause in target.pauses {
