@@ -127,7 +127,8 @@ def load_rows(report: dict[str, Any]) -> Rows:
 
 def rest(signed: dict[str, Any], report: dict[str, Any]) -> float:
     """What a login costs without its RSA signature, in plain logins."""
-    return float((signed["cpuMicroseconds"] - signed["signatureMicroseconds"]) / report["cpuMicroseconds"])
+    plain = signed.get("plainMicroseconds", report["cpuMicroseconds"])
+    return float((signed["cpuMicroseconds"] - signed["signatureMicroseconds"]) / plain)
 
 
 def table(rows: Rows) -> str:

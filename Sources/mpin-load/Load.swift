@@ -24,6 +24,7 @@ struct Load: Sendable {
         mutating func add(_ other: Result) {
             latencies += other.latencies
             failures.merge(other.failures, uniquingKeysWith: +)
+            seconds += other.seconds
         }
     }
 

@@ -89,24 +89,37 @@ struct LoadCommand: ParsableCommand {
         let (result, cpu) = try cost(server) { load.login(identities, seconds: seconds, rate: rate) }
         guard let atEnd = server.megabytes else { throw ValidationError("the server has ended") }
         let openID = try client.map { try measureOpenID(load, identities, server, client: $0) }
-        let trust = try measureTrust(load, server)
+        let trust = try measureTrust(load, identities, server)
         return Report(
             registrations: users, registrationsPerSecond: Double(users) / registering, plain: result, cpu: cpu,
             unit: unit.stop(), megabytesAfterRegistrations: megabytes, megabytesAtEnd: atEnd, openID: openID,
             trust: trust)
     }
 
+    /// How often plain logins and those of MIRACL Trust's clients are measured in turn. Their costs are compared, and other
+    /// programs of the machine must slow down both.
+    private static let turns = 6
+
     /// Nil if no project is given. There are fewer identities than for plain logins, because their registrations are not
     /// measured.
-    private func measureTrust(_ load: Load, _ server: ServerProcess) throws -> SignedLogins? {
+    private func measureTrust(_ load: Load, _ plain: [Identity], _ server: ServerProcess) throws -> SignedLogins? {
         guard let project, let projectTokenFile else { return nil }
         let place = try TrustProject(id: project, tokenFile: projectTokenFile)
         let count = max(connections, users / 5)
         let identities = try Load(endpoint: load.endpoint, connections: min(connections, 8)).register(count, place)
         _ = load.login(identities, place, seconds: min(1, seconds / 4))
         let signature = Sampler(.signature)
-        let (result, cpu) = try cost(server) { load.login(identities, place, seconds: seconds) }
-        return SignedLogins(result, cpu: cpu, signature: signature.stop())
+        var result = Load.Result()
+        var (costs, plainCosts): ([Double], [Double]) = ([], [])
+        for _ in 0..<Self.turns {
+            plainCosts.append(try cost(server) { load.login(plain, seconds: seconds / 12, rate: rate) }.1)
+            let turn = try cost(server) { load.login(identities, place, seconds: seconds / 6) }
+            costs.append(turn.1)
+            result.add(turn.0)
+        }
+        result.latencies.sort()
+        return SignedLogins(
+            result, cpu: costs.median, signature: signature.stop(), plain: plainCosts.median)
     }
 
     private func measureOpenID(
@@ -126,4 +139,8 @@ struct LoadCommand: ParsableCommand {
         guard let before, let after = server.cpuNanoseconds else { throw ValidationError("the server has ended") }
         return (result, (after - before) / Double(max(1, result.latencies.count)))
     }
+}
+
+extension [Double] {
+    fileprivate var median: Double { isEmpty ? .nan : sorted()[count / 2] }
 }

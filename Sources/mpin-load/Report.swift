@@ -109,14 +109,21 @@ struct SignedLogins: Encodable {
     let cpuMicroseconds: Double
     /// The processor time of the RSA signature of a token, in microseconds.
     let signatureMicroseconds: Double
+    /// The processor time of a plain login that was measured in turn with these logins, in microseconds. Nil: use the
+    /// report's.
+    let plainMicroseconds: Double?
     /// The processor time of the server's threads for one login page of the provider, in microseconds. No login page is a
     /// part of these logins. Nil for other logins.
     let pageMicroseconds: Double?
     /// The number of failed logins and login pages for each reason.
     let failures: [String: Int]
 
-    /// `cpu`, `signature` and `page` are in nanoseconds. `pages`: the results of loading login pages.
-    init(_ result: Load.Result, cpu: Double, signature: Double, _ pages: Load.Result? = nil, page: Double? = nil) {
+    /// `cpu`, `signature`, `plain` and `page` are in nanoseconds. `pages`: the results of loading login pages.
+    init(
+        _ result: Load.Result, cpu: Double, signature: Double, plain: Double? = nil, _ pages: Load.Result? = nil,
+        page: Double? = nil
+    ) {
+        plainMicroseconds = plain.map { $0 / 1000 }
         logins = result.latencies.count
         loginsPerSecond = result.perSecond
         p50Milliseconds = result.percentile(0.5)
@@ -128,6 +135,8 @@ struct SignedLogins: Encodable {
     }
 
     /// Returns how many plain logins cost as much as one of these logins without its RSA signature. `plain` is the cost
-    /// of a plain login in microseconds.
-    func times(_ plain: Double) -> Double { (cpuMicroseconds - signatureMicroseconds) / plain }
+    /// of a plain login in microseconds, if none was measured with these.
+    func times(_ plain: Double) -> Double {
+        (cpuMicroseconds - signatureMicroseconds) / (plainMicroseconds ?? plain)
+    }
 }
