@@ -216,7 +216,9 @@ extension AuthenticationService {
     /// register again. This ends with the first right PIN, or when the client reports that it has all shares
     /// (``finishRegistration(_:token:)``). From then on nobody gets shares with a token that was found in a log of
     /// URLs. A wrong token changes nothing.
-    package func issueShares(_ id: MPinID, token: String) async throws -> IssuedShares {
+    package func issueShares(
+        _ id: MPinID, token: String, pushToken: String? = nil
+    ) async throws -> IssuedShares {
         let now = now
         guard let registration = try await registrations.find(id, at: now), registration.accepts(token),
             let first = authorities.first
@@ -232,7 +234,8 @@ extension AuthenticationService {
             throw ServiceError.noShares
         }
         try await devices.add(
-            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", at: now)
+            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", pushToken: pushToken,
+            at: now)
         // If the identity's record has another key id, the record belongs to another master secret than the share, so
         // the share must not be handed out.
         guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {

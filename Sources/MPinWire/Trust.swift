@@ -52,6 +52,34 @@ package struct TrustAccessResponse: Codable, Sendable {
     }
 }
 
+/// POST /pushauth (TRUST wire section 4.3).
+package struct TrustPushRequest: Codable, Sendable {
+    /// The user id.
+    package var prerollId: String
+}
+
+/// The answer to ``TrustPushRequest``.
+package struct TrustPushResponse: Codable, Sendable {
+    package var webOTT: String
+
+    package init(webOTT: String) { self.webOTT = webOTT }
+}
+
+/// What a push brings to a phone (TRUST wire section 2.2), and the push token by which it gets there.
+package struct TrustPush: Codable, Sendable {
+    package var projectID: String
+    package var userID: String
+    package var qrURL: String
+    package var pushToken: String
+
+    package init(projectID: String, userID: String, qrURL: String, pushToken: String) {
+        self.projectID = projectID
+        self.userID = userID
+        self.qrURL = qrURL
+        self.pushToken = pushToken
+    }
+}
+
 /// POST /rps/v2/codeStatus (TRUST wire section 4.13).
 package struct TrustCodeStatusRequest: Codable, Sendable {
     package var wid: String
@@ -152,6 +180,7 @@ package struct TrustRegistrationRequest: Codable, Sendable {
     package var activationToken: String
     /// A G2 point: 128 bytes in hex.
     package var publicKey: String
+    package var pushToken: String?
 }
 
 /// The answer to ``TrustRegistrationRequest``.

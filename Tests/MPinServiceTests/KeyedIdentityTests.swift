@@ -79,4 +79,28 @@ final class KeyedIdentityTests: XCTestCase {
         }
         XCTAssertEqual(found, [false, true, true, false])
     }
+
+    /// IDs of version 5 in the server's own form are read without a JSON parser, others with it. Both find the same.
+    func testIDsInAnotherFormHaveTheSameMembers() throws {
+        for user in ["a@example.com", "zoë", #"a "quoted" one"#, #"back\slash"#, "a/b", ""] {
+            let id = try MPinID.issue(userID: user, project: "p.1", verification: .quickCode, at: now)
+            let text = String(decoding: id.bytes, as: UTF8.self)
+            let others = [text.replacing(",", with: ", "), text.replacing(#""v":5"#, with: #""v":6"#)]
+            for text in [text] + others {
+                let read = try XCTUnwrap(MPinID(hex: Hex.encode(Array(text.utf8))))
+                XCTAssertEqual([read.userID, read.projectID], [user, "p.1"], text)
+                XCTAssertEqual(read.verification, .quickCode, text)
+            }
+            let noJSON = [
+                text + " x", String(text.dropLast()), text.replacing(#""iat":1"#, with: #""iat":01"#),
+                text.replacing(#""cID":"p"#, with: "\"cID\":\"p\u{1}"),
+            ]
+            for text in noJSON {
+                XCTAssertNil(MPinID(hex: Hex.encode(Array(text.utf8)))?.projectID, text)
+            }
+        }
+        let id = try MPinID.issue(userID: "a?", project: "p", at: now)
+        let noUTF8 = id.bytes.map { $0 == UInt8(ascii: "?") ? 0xff : $0 }
+        XCTAssertNil(MPinID(hex: Hex.encode(noUTF8))?.projectID)
+    }
 }

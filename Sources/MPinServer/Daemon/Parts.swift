@@ -135,6 +135,7 @@ package struct Daemon: Service {
                 services.append(SigningKeyWatch(provider: openID.provider, logger: daemon.logger))
                 services.append(BackChannelWatch(channel: openID.backChannel, logger: daemon.logger))
             }
+            if let pushes = server?.trust?.pushes { services.append(pushes) }
             services += try daemon.privateListeners(server, application, readiness)
             services += try daemon.publicListeners(server, application, readiness)
             try await daemon.run(services)
@@ -240,7 +241,9 @@ extension Daemon {
                         in: durable, sealKey: OpenIDConfig.sealKey(from: config.activationKey), name: "dvs_keys",
                         algorithms: [.rs256]), tokens: ProjectTokens(in: durable),
                     users: UserAdministration(in: durable, clock: config.clock), config.authorities,
-                    first: authorities.first?.peer, appID: appID, rates: rates, metrics: metrics)
+                    first: authorities.first?.peer,
+                    pushes: settings.pushes.map { PushSender($0, clock: config.clock, logger: logger) }, appID: appID,
+                    rates: rates, metrics: metrics)
             }
         }
         var milagro = MilagroFace(

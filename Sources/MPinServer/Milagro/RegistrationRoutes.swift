@@ -82,10 +82,12 @@ extension MilagroFace {
     }
 
     /// GET /signature/<id>?regOTT= (wire section 6.3): the first client secret share, and the signed query for the
-    /// second share.
+    /// second share. With `pmiToken` the device takes pushes.
     func signature(_ request: Request, _ id: MPinID) async throws -> Response {
         guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
-        let issued = try await service.issueShares(id, token: regOTT)
+        let pushToken = request.query("pmiToken")
+        guard Devices.isPushToken(pushToken) else { throw APIError(.badRequest, "pmiToken is too long") }
+        let issued = try await service.issueShares(id, token: regOTT, pushToken: pushToken)
         return .json(
             SignatureResponse(
                 clientSecretShare: SecretHex(issued.share.octets), params: try onlyTicket(issued.tickets),

@@ -11,6 +11,18 @@ extension OpenIDFace {
     /// Answers POST /authorize with a JSON body. The authorization request is in the query; the body is not read.
     /// Cookies have no effect, because no page is shown that could ask their user.
     func openSession(_ request: Request, _ logger: Logger) async throws -> Response {
+        let browser = try await openSession(request, for: nil, logger)
+        return .json(
+            OpenedSession(
+                webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.site.publicURL)#\(browser.wid)",
+                accessURL: provider.base + LoginPaths.access, ttlSeconds: browser.seconds))
+    }
+
+    /// Opens the session for the authorization request in the query. `user`: whom the phone proposes; nil stands for whom
+    /// the request names.
+    func openSession(
+        _ request: Request, for user: String?, _ logger: Logger
+    ) async throws -> AuthenticationService.OpenedBrowser {
         guard let parameters = RequestParameters(request.uri.query ?? "") else {
             throw APIError(.badRequest, "No request")
         }
@@ -21,12 +33,12 @@ extension OpenIDFace {
             throw APIError(.badRequest, "Unknown client, or redirect URI that is not registered")
         case .returned(let fault, _): throw APIError(.badRequest, "\(fault.code.rawValue): \(fault.description)")
         case .accepted(let wish):
-            let browser = try await service.openBrowser(.code, details: client.flatMap { wish.details($0) })
+            let details = client.flatMap { wish.details($0) }.map {
+                WaitingBrowser.Details(userID: user ?? $0.userID, name: $0.name, logoURL: $0.logoURL)
+            }
+            let browser = try await service.openBrowser(.code, details: details)
             try await provider.logins.keep(wish, webOTT: browser.webOTT, wid: browser.wid, at: provider.now)
-            return .json(
-                OpenedSession(
-                    webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.site.publicURL)#\(browser.wid)",
-                    accessURL: provider.base + LoginPaths.access, ttlSeconds: browser.seconds))
+            return browser
         }
     }
 

@@ -10,6 +10,9 @@ import MPinWire
 extension TrustFace {
     /// POST /verification/email: sends a mail with a link or a code.
     func verify(_ request: Request, _ context: RequestContext) async throws -> Response {
+        guard config.mailer.sends else {
+            throw TrustRefusal(.serviceUnavailable, "SERVICE_UNAVAILABLE", "this server sends no mails")
+        }
         let body = try await request.json(TrustVerificationRequest.self, limits)
         let wish = try ProjectService.VerificationWish(
             project: try await project(body.projectId, request), userID: body.userId,
@@ -76,7 +79,7 @@ extension TrustFace {
         let device = try await rules.enrol(
             .init(
                 userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
-                publicKey: body.publicKey, projectID: request.projectID))
+                publicKey: body.publicKey, projectID: request.projectID, pushToken: body.pushToken))
         metrics.count(.registrations)
         return .json(
             TrustRegistrationResponse(

@@ -51,6 +51,7 @@ extension ProjectService {
             renewal = try await self.renewal(record, fallback: project)
         }
         try await service.end(token, authOTT, handsOver: scope == .oidc && renewal == nil) {
+            guard try await service.browsers.isWaiting(token.wid, at: now) else { return false }
             guard let session = try await sessions.find(wid: token.wid, at: now) else { return true }
             // A login is no signature.
             return session.hash.isEmpty && session.admits(token.mpinID, user: token.userID)

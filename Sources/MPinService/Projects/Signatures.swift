@@ -56,7 +56,7 @@ extension ProjectService {
     /// ``ServiceError/unjudged(_:)`` with the verdict if the signature is not right.
     package func sign(_ wid: String, _ signature: DocumentSignature, text: String) async throws {
         guard let session = try await session(wid: wid), !session.hash.isEmpty, session.signature == nil,
-            try await service.browsers.contains(wid, at: now)
+            try await service.browsers.isWaiting(wid, at: now)
         else { throw ServiceError.noWaitingBrowser }
         guard let user = try await service.identity(signature.id.key)?.userID,
             session.admits(signature.id.hex, user: user), Hex.encode(signature.hash) == session.hash
