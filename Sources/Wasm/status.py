@@ -1,0 +1,42 @@
+#!/usr/bin/python3
+"""Writes bindings/js/status.js and status.d.ts from the statuses of include/mpin.h; --check only compares them."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTE = "// Written by Sources/Wasm/status.py from include/mpin.h: the statuses, by their names without MPIN_.\n\n"
+
+
+def statuses() -> dict[str, int]:
+    """The definitions between `typedef ... mpin_status;` and the function that names them."""
+    header = (ROOT / "include/mpin.h").read_text()
+    section = header[header.index("typedef int32_t mpin_status;") : header.index("mpin_status_name(")]
+    return {name: int(number) for name, number in re.findall(r"^#define MPIN_(\w+) (\d+)$", section, re.MULTILINE)}
+
+
+def files() -> dict[str, str]:
+    members = "".join(f"  {name}: {number},\n" for name, number in statuses().items())
+    types = "".join(f"  readonly {name}: {number};\n" for name, number in statuses().items())
+    return {
+        "status.js": f"{NOTE}export const Status = Object.freeze({{\n{members}}});\n",
+        "status.d.ts": f"{NOTE}export declare const Status: {{\n{types}}};\n"
+        "export type StatusName = keyof typeof Status;\n",
+    }
+
+
+def main() -> int:
+    old = False
+    for name, text in files().items():
+        path = ROOT / "bindings/js" / name
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            print(f"bindings/js/{name} is not what include/mpin.h says: run Sources/Wasm/status.py", file=sys.stderr)
+            old = True
+    return int(old)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
