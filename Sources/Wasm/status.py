@@ -12,7 +12,7 @@ NOTE = "// Written by Sources/Wasm/status.py from include/mpin.h: the statuses, 
 def statuses() -> dict[str, int]:
     """The definitions between `typedef ... mpin_status;` and the function that names them."""
     header = (ROOT / "include/mpin.h").read_text()
-    section = header[header.index("typedef int32_t mpin_status;") : header.index("mpin_status_name(")]
+    section = header.split("typedef int32_t mpin_status;")[1].split("mpin_status_name(mpin_status status)")[0]
     return {name: int(number) for name, number in re.findall(r"^#define MPIN_(\w+) (\d+)$", section, re.MULTILINE)}
 
 
