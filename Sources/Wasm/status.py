@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTE = "// Written by Sources/Wasm/status.py from include/mpin.h: the statuses, by their names without MPIN_.\n\n"
+NOTE = "// Written by Sources/Wasm/status.py from include/mpin.h: its version, and the statuses without MPIN_.\n\n"
 
 
 def statuses() -> dict[str, int]:
@@ -16,12 +16,16 @@ def statuses() -> dict[str, int]:
     return {name: int(number) for name, number in re.findall(r"^#define MPIN_(\w+) (\d+)$", section, re.MULTILINE)}
 
 
+def version() -> str:
+    return re.search(r'^#define MPIN_VERSION "(.*)"$', (ROOT / "include/mpin.h").read_text(), re.MULTILINE)[1]
+
+
 def files() -> dict[str, str]:
     members = "".join(f"  {name}: {number},\n" for name, number in statuses().items())
     types = "".join(f"  readonly {name}: {number};\n" for name, number in statuses().items())
     return {
-        "status.js": f"{NOTE}export const Status = Object.freeze({{\n{members}}});\n",
-        "status.d.ts": f"{NOTE}export declare const Status: {{\n{types}}};\n"
+        "status.js": f"{NOTE}export const VERSION = \"{version()}\";\n\nexport const Status = Object.freeze({{\n{members}}});\n",
+        "status.d.ts": f"{NOTE}export declare const VERSION: string;\n\nexport declare const Status: {{\n{types}}};\n"
         "export type StatusName = keyof typeof Status;\n",
     }
 

@@ -1,4 +1,6 @@
-// Written by Sources/Wasm/status.py from include/mpin.h: the statuses, by their names without MPIN_.
+// Written by Sources/Wasm/status.py from include/mpin.h: its version, and the statuses without MPIN_.
+
+export const VERSION = "1.0.0";
 
 export const Status = Object.freeze({
   OK: 0,

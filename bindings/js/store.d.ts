@@ -4,6 +4,8 @@
 export interface StoredIdentity {
   userId: string;
   projectId: string;
+  /** The secret that makes a login together with the PIN, 65 bytes. Whoever gets it here overwrites it. */
+  token: Uint8Array;
   [member: string]: unknown;
 }
 
@@ -24,6 +26,8 @@ export interface Store {
     userId: string,
     next: (old: StoredIdentity | undefined) => StoredIdentity | null | undefined,
   ): Promise<void>;
+  /** Runs `work` while nobody else who uses the same data runs such work. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Identities in an IndexedDB database, each sealed by AES-256-GCM under a key that no script can read. */
@@ -36,4 +40,5 @@ export declare class IndexedDBStore implements Store {
     userId: string,
     next: (old: StoredIdentity | undefined) => StoredIdentity | null | undefined,
   ): Promise<void>;
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
 }

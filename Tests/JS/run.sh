@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs the tests of bindings/js in node, with a real server.
+# usage: run.sh TEST...
+set -euo pipefail
+# shellcheck source=Tests/EndToEnd/server.sh
+. "$(dirname "$0")/../EndToEnd/server.sh"
+cd "$root"
+
+public_url=$backend
+mkdir "$work/mail"
+start_server
+add_project() { build/mpind project add "$@" --state-dir "$work/state" >/dev/null; }
+add_project web --link-url https://app.example/login
+add_project codes --verification code --pin-length 6
+
+export BACKEND=$backend MAILS=$work/mail STATE=$work/state
+node --test "$@" >"$work/tests.tap" || { grep -B 2 -A 40 '^ *not ok' "$work/tests.tap"; exit 1; }
+stop_server
+sed -n 's/^# \([0-9]* cases\)$/\1/p; s/^# pass \([0-9]*\)$/\1 passed/p' "$work/tests.tap"
