@@ -13,7 +13,8 @@ add_project() { build/mpind project add "$@" --state-dir "$work/state" >/dev/nul
 add_project web --link-url https://app.example/login
 add_project codes --verification code --pin-length 6
 
-export BACKEND=$backend MAILS=$work/mail STATE=$work/state
+# D-TA 2 has an origin of its own, to which pages send requests, too.
+export BACKEND=$backend DTA2=http://127.0.0.1:$dta2_port MAILS=$work/mail STATE=$work/state
 node --test "$@" >"$work/tests.tap" || { grep -B 2 -A 40 '^ *not ok' "$work/tests.tap"; exit 1; }
 stop_server
 sed -n 's/^# \([0-9]* cases\)$/\1/p; s/^# pass \([0-9]*\)$/\1 passed/p' "$work/tests.tap"

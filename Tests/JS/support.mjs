@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "../../build/js/client.js";
 
-const { BACKEND, MAILS, STATE } = process.env;
+const { BACKEND, DTA2, MAILS, STATE } = process.env;
 export const server = BACKEND;
+export const authority = DTA2;
 export const root = new URL("../../", import.meta.url).pathname;
 export const built = (name) => new URL(`../../build/js/${name}`, import.meta.url);
 
