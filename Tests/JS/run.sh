@@ -8,7 +8,11 @@ cd "$root"
 
 public_url=$backend
 mkdir "$work/mail"
-start_server
+# An app whose users log in on the same phone, with the PKCE challenge of RFC 7636 appendix B.
+cat >"$work/clients.yaml" <<END
+- {id: app, auth-method: none, redirect-uri: [https://app.example/login], first-party: true}
+END
+start_server --clients "$work/clients.yaml"
 add_project() { build/mpind project add "$@" --state-dir "$work/state" >/dev/null; }
 add_project web --link-url https://app.example/login
 add_project codes --verification code --pin-length 6
