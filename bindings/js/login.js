@@ -5,7 +5,7 @@ import { hex, received, sameBytes, unhex, withSecrets } from "./bytes.js";
 import { PinMapping, SCALAR_SIZE } from "./crypto.js";
 import { MPinError, invalid } from "./error.js";
 import { ask, checkPIN } from "./pin.js";
-import { checked, enroll, idBytes, tokenFor } from "./registration.js";
+import { CURVE, checked, enroll, idBytes, tokenFor } from "./registration.js";
 import { named, need, text } from "./server.js";
 import { accessIdOf, fetchAccessId, fetchStatus, sessionDetails } from "./sessions.js";
 
@@ -160,14 +160,14 @@ const isSame = (a, b) => a.mpinId === b.mpinId && sameBytes(a.token, b.token);
  * A new identity for the same PIN. Tabs do it one after the other, because each renewal ends the identity before: if
  * another tab was first, its identity is used.
  */
-async function renewed(engine, crypto, identity, { token, curve }, digits, call, keep) {
+async function renewed(engine, crypto, identity, offer, digits, call, keep) {
   const { userId, projectId, created } = identity;
   return engine.store.exclusively(async () => {
     const present = await stored(engine, userId, keep);
     if (present.mpinId !== identity.mpinId || present.publicKey !== identity.publicKey) return present;
     const next = await named("Authentication fail", async () => {
-      if (curve && curve !== identity.curve) throw new MPinError("CRYPTO_ERROR", "Unsupported elliptic curve");
-      const enrolled = await enroll(engine, crypto, userId, token, call, keep);
+      if (offer.curve && offer.curve !== CURVE) throw new MPinError("CRYPTO_ERROR", "Unsupported elliptic curve");
+      const enrolled = await enroll(engine, crypto, userId, text(offer, "token"), call, keep);
       return { ...enrolled.identity, created, token: keep(tokenFor(crypto, enrolled, digits, keep)) };
     });
     next.pinLength = identity.pinLength ?? next.pinLength;

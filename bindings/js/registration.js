@@ -70,27 +70,25 @@ export async function enroll(engine, crypto, userId, activationToken, call, keep
   const answer = await engine.server.post("/registration", body, call);
   if (answer.projectId !== projectId) throw new MPinError("IDENTITY_NOT_AUTHORIZED", "Project mismatch");
   if (answer.curve !== CURVE) throw new MPinError("CRYPTO_ERROR", "Unsupported elliptic curve");
+  received(answer, "mpinId");
+  const identity = {
+    userId,
+    projectId,
+    state: "REGISTERED",
+    created: seconds(),
+    mpinId: answer.mpinId,
+    curve: answer.curve,
+    dtas: text(answer, "dtas"),
+    publicKey: body.publicKey,
+    pinLength: [4, 5, 6].includes(answer.pinLength) ? answer.pinLength : defaultPinLength,
+    verificationType: answer.verificationType,
+    nowTime: answer.nowTime,
+    updated: seconds(),
+  };
   const shares = [];
   for (const url of secretURLs(answer)) shares.push(keep(await fetchShare(engine, url, call)));
   const sum = keep(checked(() => crypto.recombineG1(...shares)));
-  received(answer, "mpinId");
-  return {
-    clientSecret: keep(checked(() => crypto.getG1Multiple(z, sum))),
-    identity: {
-      userId,
-      projectId,
-      state: "REGISTERED",
-      created: seconds(),
-      mpinId: answer.mpinId,
-      curve: answer.curve,
-      dtas: text(answer, "dtas"),
-      publicKey: body.publicKey,
-      pinLength: [4, 5, 6].includes(answer.pinLength) ? answer.pinLength : defaultPinLength,
-      verificationType: answer.verificationType,
-      nowTime: answer.nowTime,
-      updated: seconds(),
-    },
-  };
+  return { identity, clientSecret: keep(checked(() => crypto.getG1Multiple(z, sum))) };
 }
 
 /** The token of an enrolled identity: its secret without the PIN. */
