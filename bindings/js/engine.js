@@ -92,7 +92,7 @@ async function ownStore(name) {
   return new FileStore(name);
 }
 
-function load(wasm, integrity) {
+async function load(wasm, integrity) {
   if (!integrity) return Crypto.load(wasm);
-  return Crypto.load(fetch(wasm ?? new URL("mpin.wasm", import.meta.url), { integrity }));
+  return Crypto.load(await fetch(wasm ?? new URL("mpin.wasm", import.meta.url), { integrity }));
 }

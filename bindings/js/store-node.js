@@ -3,8 +3,8 @@
 //
 // The file is MAGIC, then the sealed list (record.js): for each identity its size, 4 bytes, big-endian, and its bytes.
 
-import { randomUUID } from "node:crypto";
 import { link, open as openFile, readFile, rename, stat, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
 import { joined, sameBytes, utf8 } from "./bytes.js";
 import { MPinError } from "./error.js";
 import { locked } from "./lock-node.js";
@@ -131,21 +131,32 @@ async function present(path) {
   }
 }
 
-/** Writes a file which only its owner may read, completely or not at all; `link` does not replace one that is there. */
+/**
+ * Writes a file that only its owner may read, completely or not at all. The caller holds the lock. `link` does not replace
+ * a file that is there.
+ */
 async function replaced(path, bytes, put = rename) {
-  const draft = `${path}.${randomUUID()}`;
-  const file = await openFile(draft, "wx", 0o600);
+  const draft = `${path}.new`;
+  const file = await openFile(draft, "w", 0o600);
   try {
     await file.writeFile(bytes);
     await file.sync();
-    await file.close();
-    await put(draft, path);
-  } catch (error) {
-    await file.close().catch(() => {});
-    throw error;
   } finally {
-    if (put !== rename) await unlink(draft);
-    else await unlink(draft).catch(() => {});
+    await file.close();
+  }
+  await put(draft, path);
+  if (put !== rename) await unlink(draft);
+  await syncFolder(dirname(path));
+}
+
+/** Makes a rename last, where the system can do that. */
+async function syncFolder(path) {
+  if (process.platform === "win32") return;
+  const folder = await openFile(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }
 
