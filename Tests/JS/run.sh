@@ -6,6 +6,9 @@ set -euo pipefail
 . "$(dirname "$0")/../EndToEnd/server.sh"
 cd "$root"
 
+tsc --noEmit --strict --target es2022 --module node16 --moduleResolution node16 --lib es2022,dom Tests/JS/types.mts
+echo "types: 1 passed"
+
 public_url=$backend
 mkdir "$work/mail"
 # An app whose users log in on the same phone, with the PKCE challenge of RFC 7636 appendix B.

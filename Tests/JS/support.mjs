@@ -81,7 +81,7 @@ export function serviceToken(project) {
   return tokens[project];
 }
 
-export const codeIn = (mail) => mail.match(/^(?:.*\D)?(\d{6})(?:\D.*)?$/m)[1];
+export const codeIn = (mail) => mail.match(/^\d{6}$/m)[0];
 export const linkIn = (mail) => mail.match(/^https?:\S*user_id=\S*/m)[0];
 
 /** An activation token for a user, by a mail. */
