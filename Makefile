@@ -92,6 +92,7 @@ lint: packages ## formatting, citations and links, the lists of tables and of te
 	Tests/rows.py
 	Tests/tables.py
 	Tests/count_test.sh
+	Sources/Wasm/status.py --check
 	$(MAKE) -C Tests/C headers
 
 abi: lib programs ## exports equal headers, nothing else; same ABI as released; loads without Swift

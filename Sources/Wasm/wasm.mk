@@ -10,6 +10,9 @@ wasm: $(WASM) ## build build/js: bindings/js and the client functions of mpin_cr
 wasm-test: wasm ## the module in node: vectors, laws, wrong encodings, wiped memory, branches, types
 	Tests/Wasm/run.sh
 
+js-test: wasm server ## the JavaScript client in node and Chromium, with a real server: flows, recordings, bad answers, its stores
+	Tests/JS/run.sh Tests/JS/*.test.mjs
+
 wasm-reproducible: wasm ## a second build of the module has the same bytes
 	rm -rf build/wasm-again
 	Sources/Wasm/sources.sh build/wasm-again
@@ -23,4 +26,5 @@ $(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPin
 	[ -f build/wasm/gmp/doc/Makefile.in ] || Sources/Wasm/sources.sh build/wasm
 	Sources/Wasm/build.sh build/wasm
 
-.PHONY: wasm wasm-test wasm-reproducible
+TESTS += js-test
+.PHONY: wasm wasm-test js-test wasm-reproducible
