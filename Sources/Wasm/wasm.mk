@@ -13,6 +13,11 @@ wasm-test: wasm ## the module in node: vectors, laws, wrong encodings, wiped mem
 js-test: wasm server ## the JavaScript client in node and Chromium, with a real server: flows, recordings, bad answers, its stores
 	Tests/JS/run.sh Tests/JS/*.test.mjs
 
+js-bench: wasm lib ## what a client computes in node and Chromium, beside libmpin.so; BENCH_FLAGS=--serve for a browser of yours
+	@mkdir -p build/js-bench
+	$(CC) -O2 -Iinclude Tests/JS/bench_native.c -o build/js-bench/native -Lbuild -lmpin -Wl,-rpath,$(CURDIR)/build
+	node Tests/JS/bench.mjs $(BENCH_FLAGS)
+
 wasm-reproducible: wasm ## a second build of the module has the same bytes
 	rm -rf build/wasm-again
 	Sources/Wasm/sources.sh build/wasm-again
@@ -27,4 +32,4 @@ $(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPin
 	Sources/Wasm/build.sh build/wasm
 
 TESTS += js-test
-.PHONY: wasm wasm-test js-test wasm-reproducible
+.PHONY: wasm wasm-test js-test js-bench wasm-reproducible

@@ -9,7 +9,7 @@ import { activationToken, authority, built, freshUser, mpind, newClient, server 
 
 let chromium, site, origin;
 before(async () => {
-  ({ site, origin } = await serveBuilt(server, authority));
+  ({ site, origin } = await serveBuilt([server, authority]));
   mpind("project", "set", "web", "--origin", origin);
   chromium = await Chromium.start();
   await chromium.go(origin);

@@ -7,15 +7,15 @@ import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { built } from "./support.mjs";
 
-const TYPES = { js: "text/javascript", wasm: "application/wasm", html: "text/html" };
+const TYPES = { js: "text/javascript", wasm: "application/wasm", html: "text/html", json: "application/json" };
 
-/** Serves the package to pages that may send requests to these origins. Returns the server and its origin. */
-export async function serveBuilt(...origins) {
+/** Serves the package, and `more` by name, to pages that may send requests to these origins. Returns the server and its own. */
+export async function serveBuilt(origins, more = {}) {
   const policy = `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ${origins.join(" ")}; worker-src 'self'`;
   const site = createServer(async (request, response) => {
     const name = request.url.slice(1).split("?")[0];
     const type = TYPES[name.split(".").pop()] ?? "text/html";
-    const body = name === "" ? "<!doctype html><title>mpin</title>" : await readFile(built(name)).catch(() => null);
+    const body = name === "" ? "<!doctype html><title>mpin</title>" : more[name] ?? (await readFile(built(name)).catch(() => null));
     response.writeHead(body === null ? 404 : 200, { "Content-Type": type, "Content-Security-Policy": policy });
     response.end(body);
   });
