@@ -18,6 +18,9 @@ js-bench: wasm lib ## what a client computes in node and Chromium, beside libmpi
 	$(CC) -O2 -Iinclude Tests/JS/bench_native.c -o build/js-bench/native -Lbuild -lmpin -Wl,-rpath,$(CURDIR)/build
 	node Tests/JS/bench.mjs $(BENCH_FLAGS)
 
+wasm-times: wasm ## the time of the module's functions does not depend on the secret (statistics); DUDECT_SAMPLES=20000
+	node Tests/Wasm/times.mjs $(or $(DUDECT_SAMPLES),20000)
+
 wasm-reproducible: wasm ## a second build of the module has the same bytes
 	rm -rf build/wasm-again
 	Sources/Wasm/sources.sh build/wasm-again
@@ -32,4 +35,5 @@ $(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPin
 	Sources/Wasm/build.sh build/wasm
 
 TESTS += js-test
-.PHONY: wasm wasm-test js-test js-bench wasm-reproducible
+LONG += wasm-times js-bench
+.PHONY: wasm wasm-test js-test js-bench wasm-times wasm-reproducible

@@ -11,7 +11,7 @@ import { Crypto, PinMapping } from "../../build/js/crypto.js";
 import { Chromium, serveBuilt } from "./chromium.mjs";
 import { operations, round } from "./operations.js";
 
-const LARGEST = 6, ROUNDS = 20, RUNS = 20;
+const LARGEST = 6, ROUNDS = 20, RUNS = 10;
 const NATIVE = fileURLToPath(new URL("../../build/js-bench/native", import.meta.url));
 
 /** A registration of the vectors, whose shares are those of its identity, and a challenge. */

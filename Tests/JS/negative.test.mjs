@@ -167,6 +167,19 @@ test("a share that fails once is fetched again", async () => {
   assert.equal((await client.register(user, "token", "1234")).state, "REGISTERED");
 });
 
+test("a challenge larger than r is taken modulo r", async () => {
+  const proofs = [];
+  for (const y of ["0".repeat(63) + "1", "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6e", "f".repeat(64)]) {
+    await restore();
+    replay.expected = structuredClone(recorded("05"));
+    replay.expected[0].response.body.y = y;
+    replay.meddle = () => false;
+    assert.ok((await client.authenticate(user, "1234")).jwt);
+    proofs.push(replay.requests.at(-2).body.V);
+  }
+  assert.ok(proofs.every((proof) => /^04[0-9a-f]{128}$/.test(proof)));
+});
+
 test("a server that does not answer: time-out and abort", async () => {
   await restore();
   const control = new AbortController();

@@ -9,6 +9,9 @@ import { CURVE, checked, enroll, idBytes, tokenFor } from "./registration.js";
 import { named, need, text } from "./server.js";
 import { accessIdOf, fetchAccessId, fetchStatus, sessionDetails } from "./sessions.js";
 
+/** r, the number of points of G1 (TRUST wire section 1.1). */
+const ORDER = 0x2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6dn;
+
 export const authenticate = (engine, [userId, pin], call) =>
   login(engine, { userId, scope: "jwt", wid: call.session.accessId }, pin, call);
 
@@ -136,7 +139,7 @@ async function attempt(engine, crypto, identity, pin, scope, wid, call, keep) {
       const { sec, u } = checked(() => crypto.client1(0, idBytes(identity), x, pin, identity.token));
       keep(sec);
       const first = { scope: [scope], mpin_id, dtas, publicKey, UT: "", U: hex(u) };
-      const y = received(await server.post("/rps/v2/pass1", first, call), "y", SCALAR_SIZE);
+      const y = reduced(received(await server.post("/rps/v2/pass1", first, call), "y", SCALAR_SIZE));
       const V = hex(checked(() => crypto.client2(x, y, sec)));
       const second = await server.post("/rps/v2/pass2", { mpin_id, WID: wid, V }, call);
       return server.post("/rps/v2/authenticate", { authOTT: text(second, "authOTT"), wam: "dvs" }, call);
@@ -145,6 +148,12 @@ async function attempt(engine, crypto, identity, pin, scope, wid, call, keep) {
     if (error.code === "REVOKED") await mark(engine, identity, { state: "REVOKED" });
     throw error;
   }
+}
+
+/** A challenge modulo r. Some servers send 256 random bits (TRUST wire section 1.2). It is no secret. */
+function reduced(y) {
+  const rest = BigInt(`0x${hex(y)}`) % ORDER;
+  return unhex(rest.toString(16).padStart(2 * SCALAR_SIZE, "0"));
 }
 
 /** Stores members of an identity, unless another tab has replaced it meanwhile. */
