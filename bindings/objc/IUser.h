@@ -30,9 +30,8 @@ typedef NS_ENUM(NSInteger, UserState) {
 #error "import MPin.h or MPinMFA.h"
 #endif
 
-/** A user: the handle of an identity. Two handles of the same identity have the
- * same state at any time. The texts are empty, and the state is INVALID, once
- * Destroy has been called. */
+/** A user. Two objects of the same user have the same state at any time, until
+ * Destroy: list the users again after the next initSDK. */
 @protocol IUser <NSObject>
 
 - (NSString *)getIdentity;
