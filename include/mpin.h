@@ -130,7 +130,9 @@ typedef int32_t mpin_status;
 #define MPIN_IDENTITY_NOT_VERIFIED 8
 /** The request came too late (HTTP 408). */
 #define MPIN_REQUEST_EXPIRED 9
-/** The identity is suspended: it gets no time permit (HTTP 410). */
+/** The identity is suspended: it gets no time permit (HTTP 410). At a MIRACL
+ * Trust project: the server no longer accepts the identity, and its state is
+ * REVOKED. */
 #define MPIN_REVOKED 10
 /** The PIN is wrong. The user may be BLOCKED now: ask mpin_user_get_state().
  * The token is kept. Once the operator has unblocked the user, logins work
@@ -180,6 +182,20 @@ typedef int32_t mpin_status;
 #define MPIN_TOO_MANY_REQUESTS 39
 /** The random generator of the system failed. */
 #define MPIN_RANDOM_FAILED 40
+/** The server sends this user another mail only later; retry_at of
+ * mpin_trust_error says when. */
+#define MPIN_REQUEST_BACKOFF 41
+/** The activation token or QuickCode is wrong, used or expired. */
+#define MPIN_ACTIVATION_TOKEN_INVALID 42
+/** The answer, the link or the message belongs to another project than the
+ * current one. */
+#define MPIN_PROJECT_MISMATCH 43
+/** The server asks for another curve than BN254CX. */
+#define MPIN_UNSUPPORTED_CURVE 44
+/** The browser's session is unknown or has ended. */
+#define MPIN_SESSION_INVALID 45
+/** This device has no user of that id. Nothing was sent. */
+#define MPIN_USER_NOT_FOUND 46
 
 /** The name of a status without its prefix, such as "INCORRECT_PIN"; "UNKNOWN"
  * for any other number. Do not free the text. */
@@ -611,6 +627,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
 #define MPIN_USER_ACTIVATED 3
 #define MPIN_USER_REGISTERED 4
 #define MPIN_USER_BLOCKED 5
+/** Only users of MIRACL Trust projects: see mpin_trust_authenticate(). */
+#define MPIN_USER_REVOKED 6
 
 /** Makes a user of the current backend, in state INVALID, or returns the known
  * user with this id. Nothing is stored or sent. Ids that are canonically
@@ -1288,6 +1306,376 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_sign(
     mpin_sdk *sdk, mpin_user *user, mpin_signature *signature,
     const uint8_t *hash, size_t hash_len, const char *pin,
     int64_t epoch_time, const char *authz_token);
+
+/* ---- MIRACL Trust --------------------------------------------------- */
+
+/* The functions below talk to the service of MIRACL Trust, or to a server with
+ * the same wire, such as mpind. The names are those of the Trust SDKs. A
+ * service has projects, and the users of a project are known by id, as
+ * mpin_user handles.
+ *
+ * These functions of the sections above work for such users, too:
+ * mpin_sdk_get_user(), mpin_sdk_list_users() and mpin_sdk_user_exists() know
+ * the users of the current project, mpin_sdk_list_all_users() those of all
+ * projects and backends; mpin_sdk_delete_user(), mpin_sdk_change_pin(),
+ * mpin_sdk_hash_document() and the getters, where mpin_user_get_customer_id()
+ * gives the project's id. All others return MPIN_FLOW_ERROR for such users.
+ *
+ * States: a user is REGISTERED, or REVOKED if the server no longer accepts the
+ * identity. The token of a REVOKED user is kept: if the server accepts the
+ * identity again, the next login succeeds and the user is REGISTERED. A new
+ * registration replaces the identity in any state, at once and completely, when
+ * it is finished, not before.
+ *
+ * PINs have the length that the project demands, 4 to 6 digits, and become the
+ * same number as in the browser client: their decimal value.
+ *
+ * The functions that talk to a server also return MPIN_NETWORK_ERROR,
+ * MPIN_RESPONSE_PARSE_ERROR, MPIN_UNTRUSTED_DOMAIN_ERROR,
+ * MPIN_HTTP_REQUEST_ERROR, MPIN_HTTP_SERVER_ERROR, MPIN_TOO_MANY_REQUESTS,
+ * MPIN_TIMED_OUT and MPIN_CANCELED; all of them MPIN_FLOW_ERROR if no project is
+ * set or the user is not one of it, MPIN_STORAGE_ERROR, MPIN_INVALID_HANDLE and
+ * MPIN_INVALID_ARGUMENT. A failure does not change the state of the user, unless
+ * stated.
+ */
+
+/** The address of the service of MIRACL Trust. */
+#define MPIN_TRUST_URL "https://api.mpin.io"
+
+/** Uses a project from now on, instead of the current backend or project.
+ * Nothing is sent. Requests carry the project's id in the header X-MIRACL-CID,
+ * and the client id of mpin_sdk_set_client_id() is not sent.
+ *
+ * In: project_id: 1 to 255 visible ASCII characters; url: base URL of the
+ *   service, NULL for MPIN_TRUST_URL; device_name: what the server lists this
+ *   device as, NULL for none.
+ * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_INVALID_HANDLE;
+ *   MPIN_INVALID_ARGUMENT if a text is not as above or the URL is none;
+ *   MPIN_UNTRUSTED_DOMAIN_ERROR.
+ * Source: TRUST wire section 3.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_set_project(
+    mpin_sdk *sdk, const char *project_id, const char *url,
+    const char *device_name);
+
+/** What a server of MIRACL Trust said in its last error answer, besides
+ * mpin_error. Texts that it did not send are empty, numbers are 0. */
+typedef struct mpin_trust_error {
+    size_t size;
+    /** Seconds since 1970: after MPIN_REQUEST_BACKOFF, when another mail may be
+     * requested; after MPIN_INCORRECT_PIN, when the temporary block of the
+     * identity ends. */
+    int64_t retry_at;
+    /** The server's name of the error, such as "REQUEST_BACKOFF", cut if it is
+     * too long. */
+    char code[64];
+    /** After MPIN_VERIFICATION_FAILED of mpin_trust_get_activation_token(): the
+     * project that asked for the verification, and its browser session. */
+    char project_id[256];
+    char access_id[256];
+} mpin_trust_error;
+
+/** Reads what the server said in the error of the last call on this sdk that
+ * failed in this thread.
+ *
+ * Out: error.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ * Source: TRUST wire section 3.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_trust_get_last_error(mpin_sdk *sdk, mpin_trust_error *error);
+
+/** The mail contains a link. Pass it to
+ * mpin_trust_get_activation_token_by_link(). */
+#define MPIN_TRUST_METHOD_LINK 0
+/** The mail contains a code of six digits. Pass it to
+ * mpin_trust_get_activation_token(). */
+#define MPIN_TRUST_METHOD_CODE 1
+
+/** A mail that is on its way. */
+typedef struct mpin_trust_verification {
+    size_t size;
+    /** Seconds since 1970 before which another mail is refused. */
+    int64_t backoff;
+    /** MPIN_TRUST_METHOD_*. */
+    int32_t method;
+} mpin_trust_verification;
+
+/** Asks the server to mail a link or a code that verifies the user id. If this
+ * device has an identity of the user, its M-Pin ID is sent along.
+ *
+ * Projects with a verification of their own (custom verification) need no mail:
+ * their back end gets a link or an activation token from the service and hands
+ * it to the device, which goes on with
+ * mpin_trust_get_activation_token_by_link() or
+ * mpin_trust_start_registration().
+ *
+ * Out: verification.
+ * In: user_id: not empty; access_id: the browser's session (access_id of
+ *   mpin_trust_session) that the user registers for, NULL for none.
+ * Returns also: MPIN_VERIFICATION_FAILED; MPIN_REQUEST_BACKOFF, with the time in
+ *   mpin_trust_error.retry_at.
+ * Source: TRUST wire section 4.4.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_send_verification_email(
+    mpin_sdk *sdk, mpin_trust_verification *verification,
+    const char *user_id, const char *access_id);
+
+/** The permission to register a device for a verified user id. */
+typedef struct mpin_trust_activation {
+    size_t size;
+    /** When the token expires, in seconds since 1970; 0 if the server does not
+     * say. */
+    int64_t expire_time;
+    char project_id[256];
+    char user_id[256];
+    /** The browser's session that asked for the verification; may be empty. */
+    char access_id[256];
+    /** The activation_token of mpin_trust_start_registration(). It is a secret
+     * until it is used. */
+    char activation_token[1024];
+} mpin_trust_activation;
+
+/** Exchanges the code of a mail for an activation token.
+ *
+ * Out: activation.
+ * In: user_id, code: not empty.
+ * Returns also: MPIN_VERIFICATION_FAILED (wrong, used or expired; see
+ *   mpin_trust_error), MPIN_PROJECT_MISMATCH.
+ * Source: TRUST wire section 4.5.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_get_activation_token(
+    mpin_sdk *sdk, mpin_trust_activation *activation, const char *user_id,
+    const char *code);
+
+/** Exchanges the link of a mail, or one from the project's back end, for an
+ * activation token. Of the link only user_id and code in its query are read, in
+ * which '+' is a space; nothing is sent to its host.
+ *
+ * Out: activation.
+ * In: link: the whole URL.
+ * Returns: as mpin_trust_get_activation_token(), and MPIN_INVALID_ARGUMENT if
+ *   user_id or code is missing.
+ * Source: TRUST wire sections 2.3 and 4.5.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_get_activation_token_by_link(
+    mpin_sdk *sdk, mpin_trust_activation *activation, const char *link);
+
+/** Registers this device with a new key pair, and fetches the client secret,
+ * which stays in memory for mpin_trust_finish_registration(). Ask for the PIN
+ * now: mpin_user_get_pin_length() tells its length. The token is used up, so
+ * after a later failure the user needs another one.
+ *
+ * An identity that the user already has stays usable until the end of the
+ * registration.
+ *
+ * Out: user: a handle, released by mpin_user_free(). A new user is in state
+ *   INVALID, and is not listed.
+ * In: user_id: not empty; activation_token: from mpin_trust_activation or the
+ *   project's back end, or a QuickCode, not empty; push_token: where push
+ *   messages reach this device, NULL for none.
+ * Returns also: MPIN_ACTIVATION_TOKEN_INVALID, MPIN_PROJECT_MISMATCH,
+ *   MPIN_UNSUPPORTED_CURVE, MPIN_CRYPTO_ERROR.
+ * Source: TRUST wire sections 1.4, 4.6 and 4.7.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_start_registration(
+    mpin_sdk *sdk, mpin_user **user, const char *user_id,
+    const char *activation_token, const char *push_token);
+
+/** Makes the token from the client secret and the PIN, and stores it in place of
+ * what was stored of this user. The client secret is wiped. Nothing is sent.
+ * State: any -> REGISTERED.
+ *
+ * In: pin: mpin_user_get_pin_length() decimal digits; empty if the user
+ *   cancelled. After MPIN_PIN_INVALID and MPIN_PIN_INPUT_CANCELED the
+ *   registration can still be finished.
+ * Returns also: MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID, MPIN_CRYPTO_ERROR;
+ *   MPIN_FLOW_ERROR without mpin_trust_start_registration().
+ * Source: TRUST wire sections 1.4 and 1.5.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_finish_registration(
+    mpin_sdk *sdk, mpin_user *user, const char *pin);
+
+/** Logs in to the application itself: gets a JWT for its own server, which
+ * checks it with the project's keys.
+ * State: REGISTERED or REVOKED -> REVOKED if the result is MPIN_REVOKED, else
+ * REGISTERED once the server has judged the PIN.
+ *
+ * The server may ask for a new secret in every function below that takes a PIN.
+ * The call then registers a new key pair with the same PIN, stores it in place
+ * of the old one, and logs in again. The user sees nothing of it, but
+ * mpin_user_get_mpin_id() changes.
+ *
+ * Out: jwt, jwt_len: the JWT, a secret for its short life: wipe it after use.
+ *   Both may be NULL. If the buffer is too small, the result is
+ *   MPIN_BUFFER_TOO_SMALL, but the login has succeeded: mpin_trust_get_jwt()
+ *   reads the JWT again.
+ * In: pin: as in mpin_trust_finish_registration().
+ * Returns also: MPIN_INCORRECT_PIN (mpin_trust_error.retry_at is not 0 if the
+ *   identity is now blocked for a while), MPIN_REVOKED,
+ *   MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID, MPIN_CRYPTO_ERROR, and from a
+ *   renewal what mpin_trust_start_registration() returns.
+ * Source: TRUST wire sections 4.8 to 4.11.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_authenticate(
+    mpin_sdk *sdk, mpin_user *user, char *jwt, size_t *jwt_len,
+    const char *pin);
+
+/** Reads the JWT of the last mpin_trust_authenticate() of this user again; empty
+ * if the last login was for another purpose.
+ *
+ * Returns: MPIN_OK, MPIN_BUFFER_TOO_SMALL, MPIN_INVALID_HANDLE,
+ *   MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_get_jwt(
+    mpin_sdk *sdk, mpin_user *user, char *out, size_t *out_len);
+
+/** A browser's session: a page that waits for a login or a signature. Texts that
+ * the server does not send are empty. */
+typedef struct mpin_trust_session {
+    size_t size;
+    /** The session's id: the part of its URL after the last '#'. */
+    char access_id[256];
+    char project_id[256];
+    /** The user id that the page suggests. */
+    char user_id[256];
+    /** What the login or the signature is for. Show it before asking for the
+     * PIN. */
+    char description[1024];
+    /** What is to be signed, `hash_len` bytes; 0: the session is for a login. */
+    uint8_t hash[256];
+    size_t hash_len;
+    char project_name[256];
+    char project_logo_url[1024];
+    /** The length of a PIN in the project; 0 if the server does not say. */
+    int32_t pin_length;
+} mpin_trust_session;
+
+/** Asks which session a QR code, an app link or a push message belongs to. The
+ * session's page learns that a device has read the code.
+ *
+ * Out: session.
+ * In: session_url: the URL in the QR code, the app link, or qrURL of the push
+ *   message. The part after the last '#' counts and must not be empty.
+ * Returns also: MPIN_SESSION_INVALID.
+ * Source: TRUST wire sections 2.2 and 4.13.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_get_session_details(
+    mpin_sdk *sdk, mpin_trust_session *session, const char *session_url);
+
+/** Tells the session's page that the user has declined.
+ *
+ * In: session_url: as in mpin_trust_get_session_details().
+ * Returns also: MPIN_SESSION_INVALID.
+ * Source: TRUST wire section 4.13.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_trust_abort_session(mpin_sdk *sdk, const char *session_url);
+
+/** Logs the browser in whose page shows a QR code. First tells the page who is
+ * about to log in. State as in mpin_trust_authenticate().
+ *
+ * In: qr_code: the URL in the QR code; pin: as in
+ *   mpin_trust_finish_registration().
+ * Returns also: as mpin_trust_authenticate(), and MPIN_SESSION_INVALID.
+ * Source: TRUST wire sections 2.2 and 4.8 to 4.10.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_authenticate_with_qr_code(
+    mpin_sdk *sdk, mpin_user *user, const char *qr_code, const char *pin);
+
+/** Logs the browser in that has opened the application on this device by a link
+ * (app link, universal link).
+ *
+ * In: app_link: the link; pin, returns: as in
+ *   mpin_trust_authenticate_with_qr_code().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_authenticate_with_app_link(
+    mpin_sdk *sdk, mpin_user *user, const char *app_link, const char *pin);
+
+/** Logs the browser in that has asked for it by a push message.
+ *
+ * In: project_id, user_id, qr_url: the members projectID, userID and qrURL of
+ *   the message; project_id NULL if the message has none; pin: as in
+ *   mpin_trust_finish_registration().
+ * Returns also: as mpin_trust_authenticate_with_qr_code(); MPIN_USER_NOT_FOUND,
+ *   MPIN_PROJECT_MISMATCH (nothing was sent).
+ * Source: TRUST wire section 2.2.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_authenticate_with_push_payload(
+    mpin_sdk *sdk, const char *project_id, const char *user_id,
+    const char *qr_url, const char *pin);
+
+/** A code that registers another device of the same user. */
+typedef struct mpin_trust_quick_code {
+    size_t size;
+    /** When the code expires, in seconds since 1970. */
+    int64_t expire_time;
+    /** How long the code is valid, in seconds. */
+    int32_t ttl_seconds;
+    /** The code, which the user types in on the other device. There it is the
+     * activation_token of mpin_trust_start_registration(). */
+    char code[64];
+} mpin_trust_quick_code;
+
+/** Logs in and gets a QuickCode. State as in mpin_trust_authenticate().
+ *
+ * Out: quick_code. In: pin: as in mpin_trust_finish_registration().
+ * Returns also: as mpin_trust_authenticate(), and MPIN_OPERATION_NOT_ALLOWED if
+ *   the identity was itself made from a QuickCode and may make no other.
+ * Source: TRUST wire section 4.12.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_generate_quick_code(
+    mpin_sdk *sdk, mpin_user *user, mpin_trust_quick_code *quick_code,
+    const char *pin);
+
+/** Signs a hash now. The server checks the PIN first, and counts wrong ones. The
+ * program sends the hash and the signature to its back end, which has the
+ * service verify them. State as in mpin_trust_authenticate().
+ *
+ * Out: signature.
+ * In: hash: 1 to 256 bytes, usually MPIN_DOCUMENT_HASH_SIZE; pin: as in
+ *   mpin_trust_finish_registration().
+ * Returns also: as mpin_trust_authenticate().
+ * Source: TRUST wire sections 1.9 and 5 (6).
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_sign(
+    mpin_sdk *sdk, mpin_user *user, mpin_signature *signature,
+    const uint8_t *hash, size_t hash_len, const char *pin);
+
+/** Signs what a session's page asks for, and gives the signature to the page.
+ * State as in mpin_trust_authenticate().
+ *
+ * In: session_url: as in mpin_trust_get_session_details(); hash: the hash that
+ *   mpin_trust_get_session_details() gave and the user has agreed to, 1 to 256
+ *   bytes; pin: as in mpin_trust_finish_registration().
+ * Returns also: as mpin_trust_authenticate(), and MPIN_SESSION_INVALID.
+ * Source: TRUST wire sections 1.9 and 4.13.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_sign_session(
+    mpin_sdk *sdk, mpin_user *user, const char *session_url,
+    const uint8_t *hash, size_t hash_len, const char *pin);
+
+/** Writes the users of the current project into a new file, in the form in which
+ * client-js stores them (the list under its key `mfa`), so that a browser or
+ * another program can use their identities with the same PIN.
+ *
+ * CAUTION: in this file the tokens lie unsealed. Whoever reads the file needs
+ * nothing but the PIN to log in, and can have the server judge a guess of it;
+ * whoever also has the server's secrets finds the PIN. The file has mode 0600;
+ * delete it as soon as it is read.
+ *
+ * The other direction is mpin_sdk_import_storage() with MPIN_IMPORT_CLIENT_JS:
+ * while a project is set, it adds the users of all projects in the list, which
+ * then log in at the project's URL.
+ *
+ * Out: exported: the number of users in the file; may be NULL.
+ * In: path: a file that does not exist.
+ * Returns: MPIN_OK, MPIN_FLOW_ERROR, MPIN_STORAGE_ERROR (no file was made),
+ *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ * Source: TRUST wire section 8.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_trust_export_users(
+    mpin_sdk *sdk, size_t *exported, const char *path);
 
 #ifdef __cplusplus
 }

@@ -60,11 +60,15 @@ public func mpin_sdk_sign(
     guard let authzToken = optionalText(authz_token) else { return sdk.refuse("authz_token is not UTF-8") }
     return sdk.status(signature) { output throws(SDKError) in
         let result = try sdk.sign(user, hash: hash.span, pin: pin.span, epochTime: epoch_time, authzToken: authzToken)
-        output.set(\.timestamp, result.timestamp)
-        output.set(\.u, bytes: result.u.span)
-        output.set(\.v, bytes: result.v.span)
-        output.set(\.public_key, bytes: result.publicKey.span)
-        output.set(\.mpin_id, text: result.mpinID)
-        output.set(\.dtas, text: result.dtas)
+        set(&output, result)
     }
+}
+
+func set(_ output: inout StructureOutput<mpin_signature>, _ signature: Signature) {
+    output.set(\.timestamp, signature.timestamp)
+    output.set(\.u, bytes: signature.u.span)
+    output.set(\.v, bytes: signature.v.span)
+    output.set(\.public_key, bytes: signature.publicKey.span)
+    output.set(\.mpin_id, text: signature.mpinID)
+    output.set(\.dtas, text: signature.dtas)
 }

@@ -42,6 +42,14 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         for index in bytes.indices { place[index] = bytes[index] }
     }
 
+    /// Sets the beginning of a member that is an array of bytes; the rest is zero. If `bytes` is longer than the member,
+    /// ``handOver()`` will fail.
+    mutating func set<Array>(_ member: KeyPath<Structure, Array>, start bytes: Span<UInt8>) {
+        guard let place = place(member) else { return }
+        guard bytes.count <= place.count else { return fits = false }
+        for index in bytes.indices { place[index] = bytes[index] }
+    }
+
     /// Sets a text and its NUL. If the text is too long, ``handOver()`` will fail.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, text: String) {
         guard let place = place(member) else { return }

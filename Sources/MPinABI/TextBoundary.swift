@@ -2,6 +2,7 @@
 
 import CMPin
 import Glibc
+import MPinSecrets
 
 /// The text of an input. Nil for NULL and for bytes that are not UTF-8.
 func text(_ start: UnsafePointer<CChar>?) -> String? {
@@ -34,17 +35,28 @@ func isUTF8(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
 /// Hands a text to a C caller. Writes its size, with the NUL at its end, into `length`, and the text itself into `out`
 /// if `out` is not NULL and large enough.
 func copyOut(_ text: String, _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?) -> mpin_status {
+    var text = text
+    return text.withUTF8 { copyOut($0, out, length) }
+}
+
+/// Hands a secret text, its bytes in UTF-8, to a C caller, who wipes it.
+func copyOut(
+    _ secret: SecretBytes, _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    secret.span.withUnsafeBufferPointer { copyOut($0, out, length) }
+}
+
+private func copyOut(
+    _ utf8: UnsafeBufferPointer<UInt8>, _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?
+) -> mpin_status {
     guard let length else { return MPIN_INVALID_ARGUMENT }
     let room = UInt(bitPattern: length.pointee)
-    var text = text
-    return text.withUTF8 { utf8 in
-        let size = utf8.count + 1
-        length.pointee = size
-        guard let out else { return MPIN_OK }
-        guard room >= UInt(size) else { return MPIN_BUFFER_TOO_SMALL }
-        let bytes = UnsafeMutableRawPointer(out)
-        if let source = utf8.baseAddress { bytes.copyMemory(from: source, byteCount: utf8.count) }
-        bytes.storeBytes(of: 0, toByteOffset: utf8.count, as: UInt8.self)
-        return MPIN_OK
-    }
+    let size = utf8.count + 1
+    length.pointee = size
+    guard let out else { return MPIN_OK }
+    guard room >= UInt(size) else { return MPIN_BUFFER_TOO_SMALL }
+    let bytes = UnsafeMutableRawPointer(out)
+    if let source = utf8.baseAddress { bytes.copyMemory(from: source, byteCount: utf8.count) }
+    bytes.storeBytes(of: 0, toByteOffset: utf8.count, as: UInt8.self)
+    return MPIN_OK
 }

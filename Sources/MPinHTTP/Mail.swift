@@ -102,7 +102,7 @@ private func encodedSubject(_ subject: String) -> String {
 }
 
 /// The bytes in base64 (RFC 4648 section 4).
-private func base64(_ bytes: [UInt8]) -> [UInt8] {
+package func base64(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var result: [UInt8] = []
     for start in stride(from: 0, to: bytes.count, by: 3) {

@@ -43,8 +43,8 @@ final class Core {
         var policy = policy
         policy.trustedDomains = settings.trustedDomains
         return Caller(
-            transport: transport, policy: policy, headers: settings.headers, limits: limits, reach: backend?.reach,
-            retryMilliseconds: retryMilliseconds, log: log)
+            transport: transport, policy: policy, headers: settings.headers(project: backend?.project?.id),
+            limits: limits, reach: backend?.reach, retryMilliseconds: retryMilliseconds, log: log)
     }
 
     private static func policy(_ config: SDKConfig) throws(SDKError) -> HTTPPolicy {
@@ -74,10 +74,12 @@ final class Core {
     /// Finds the user with this id at the current backend. For customer and application, nil matches any name. If
     /// several users match, those whose registration has started come first; among them, the first in the order of
     /// customer and application is returned. Nil if no user matches.
+    ///
+    /// If the backend is a MIRACL Trust project, its users are found, otherwise those of the other wires.
     func user(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> User? {
-        let site = IdentityKey.site(try currentBackend().url)
-        return users.filter { key, _ in
-            key.userID == id && key.site == site && key.customerID == customerID ?? key.customerID
+        let backend = try currentBackend()
+        return users.filter { key, user in
+            backend.has(user.record) && key.userID == id && key.customerID == customerID ?? key.customerID
                 && key.appID == appID ?? key.appID
         }.min { left, right in
             (left.value.state == .invalid ? 1 : 0, left.key) < (right.value.state == .invalid ? 1 : 0, right.key)
@@ -91,6 +93,15 @@ final class Core {
         return users.filter { key, user in user.state != .invalid && key.site == site ?? key.site }
             .sorted { $0.key < $1.key }.map(\.value)
     }
+
+    /// The users of the current backend or project, as ``listUsers(backend:)`` orders them.
+    func listUsers() throws(SDKError) -> [User] {
+        let backend = try currentBackend()
+        return listUsers(backend: backend.url).filter { backend.has($0.record) }
+    }
+
+    /// The user with exactly this key, over whichever wire it was registered; nil if there is none.
+    func user(_ key: IdentityKey) -> User? { users[key] }
 
     func clearUsers() {
         for user in users.values { user.forgetSecrets() }

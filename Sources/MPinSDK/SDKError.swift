@@ -23,6 +23,12 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
         /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked; nil if the server
         /// does not say.
         package var attemptsLeft: Int32?
+        /// When the request may be repeated, or when a temporary block ends, in seconds since 1970 (MIRACL Trust); nil
+        /// if the server does not say.
+        package var retryAt: Int64?
+        /// The project and the browser's session of a verification that failed (MIRACL Trust); may be empty.
+        package var projectID = ""
+        package var accessID = ""
 
         package init() {}
     }

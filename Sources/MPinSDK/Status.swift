@@ -33,6 +33,12 @@ package enum Status: Int32, Sendable, CaseIterable {
     case unsupportedFormat = 38
     case tooManyRequests = 39
     case randomFailed = 40
+    case requestBackoff = 41
+    case activationTokenInvalid = 42
+    case projectMismatch = 43
+    case unsupportedCurve = 44
+    case sessionInvalid = 45
+    case userNotFound = 46
 
     /// The name in the C header without its prefix.
     package var name: String {
@@ -68,6 +74,12 @@ package enum Status: Int32, Sendable, CaseIterable {
         case .unsupportedFormat: "UNSUPPORTED_FORMAT"
         case .tooManyRequests: "TOO_MANY_REQUESTS"
         case .randomFailed: "RANDOM_FAILED"
+        case .requestBackoff: "REQUEST_BACKOFF"
+        case .activationTokenInvalid: "ACTIVATION_TOKEN_INVALID"
+        case .projectMismatch: "PROJECT_MISMATCH"
+        case .unsupportedCurve: "UNSUPPORTED_CURVE"
+        case .sessionInvalid: "SESSION_INVALID"
+        case .userNotFound: "USER_NOT_FOUND"
         }
     }
 }

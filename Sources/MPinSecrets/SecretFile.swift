@@ -33,4 +33,34 @@ package enum SecretFile {
         guard (12...1024).contains(length), isOneLine else { throw .passphrase(path: path) }
         return line
     }
+    /// Writes a new file of mode 0600. Fails if the path exists. After a failure there is no file.
+    package static func create(_ path: String, _ content: Span<UInt8>) throws(KeyFileError) {
+        let file: Int32
+        do { file = try PlainFile.open(path, O_WRONLY | O_CREAT | O_EXCL).file } catch {
+            guard case .system(_, let code) = error else { throw .notRegular(path: path) }
+            throw .system(path: path, errno: code)
+        }
+        var failure = write(content, to: file)
+        if failure == 0, fsync(file) != 0 { failure = errno }
+        if close(file) != 0, errno != EINTR, failure == 0 { failure = errno }
+        guard failure == 0 else {
+            unlink(path)
+            throw .system(path: path, errno: failure)
+        }
+    }
+
+    /// Writes all bytes; returns 0 or the errno of a failure.
+    private static func write(_ content: Span<UInt8>, to file: Int32) -> Int32 {
+        content.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = UnsafeRawBufferPointer(rebasing: rest).withMemoryRebound(to: UInt8.self) {
+                    Glibc.write(file, $0.baseAddress, $0.count)
+                }
+                if count < 0, errno != EINTR { return errno }
+                rest = rest.dropFirst(max(count, 0))
+            }
+            return 0
+        }
+    }
 }

@@ -108,6 +108,9 @@ package struct TrustVerificationRequest: Codable, Sendable {
     package var projectId: String?
     package var mpinId: String?
     package var accessId: String?
+    package var deviceName: String?
+    /// The OpenID scopes that the user registers for; empty without OpenID.
+    package var scope: [String]?
 }
 
 /// The answer to ``TrustVerificationRequest``.
@@ -152,6 +155,8 @@ package struct TrustRegistrationRequest: Codable, Sendable {
     package var activationToken: String
     /// A G2 point: 128 bytes in hex.
     package var publicKey: String
+    /// Where push messages reach the device.
+    package var pushToken: String?
 }
 
 /// The answer to ``TrustRegistrationRequest``.
@@ -204,6 +209,10 @@ package struct TrustPass1Request: Codable, Sendable {
     package var publicKey: String?
     /// A G1 point: 65 bytes in hex.
     package var U: String
+    /// The names of the D-TAs that made the secret, in base64.
+    package var dtas: String?
+    /// Empty, because this wire has no time permits.
+    package var UT: String?
 }
 
 /// The answer to ``TrustPass1Request``.
@@ -232,17 +241,19 @@ package struct TrustPass2Response: Codable, Sendable {
 /// POST /rps/v2/authenticate (TRUST wire section 4.10).
 package struct TrustAuthenticateRequest: Codable, Sendable {
     package var authOTT: String
+    /// The kind of the secrets that a renewal makes: `dvs`, those with a key pair.
+    package var wam: String?
 }
 
 /// The answer to ``TrustAuthenticateRequest`` after a right PIN.
 package struct TrustAuthenticateResponse: Codable, Sendable {
     package var status = 200
     package var message = "OK"
-    package var jwt: String?
+    package var jwt: SecretText?
     /// If it is there, the device must register again, and then repeat the login.
     package var dvsRegister: TrustRenewal?
 
-    package init(jwt: String?) { self.jwt = jwt }
+    package init(jwt: String?) { self.jwt = jwt.map { SecretText($0) } }
 
     package init(renewal token: String) {
         message = "renew"
@@ -263,7 +274,8 @@ package struct TrustRenewal: Codable, Sendable {
 package struct TrustQuickCodeRequest: Codable, Sendable {
     package var projectId: String?
     /// The token of a login with the scope `reg-code`.
-    package var jwt: String
+    package var jwt: SecretText
+    package var deviceName: String?
 }
 
 /// The answer to ``TrustQuickCodeRequest``.

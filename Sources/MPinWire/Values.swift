@@ -198,9 +198,12 @@ package struct ErrorDetail: Sendable {
     /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked; nil if the server does
     /// not say.
     package let attemptsLeft: Int?
+    /// Further details of MIRACL Trust's servers, such as the time of `backoff` (TRUST wire section 3).
+    package let context: [String: String]
 
     package init(_ body: JSONValue) {
         let error = body["error"] ?? .null
+        context = Self.context(body["context"] ?? error["context"])
         code = Self.text(error) ?? Self.text(error["code"]) ?? ""
         let words = [Self.text(body["message"]), code, Self.text(body["info"]) ?? Self.text(error["info"])]
         text = words.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: ": ")
@@ -211,5 +214,13 @@ package struct ErrorDetail: Sendable {
     private static func text(_ value: JSONValue?) -> String? {
         guard case .string(let text) = value else { return nil }
         return text
+    }
+
+    /// The members with a text or a number.
+    private static func context(_ value: JSONValue?) -> [String: String] {
+        guard case .object(let members) = value else { return [:] }
+        return members.compactMapValues { member in
+            if case .int(let number) = member { String(number) } else { text(member) }
+        }
     }
 }

@@ -18,6 +18,15 @@ enum MPinID {
         return Hex.encode(bytes)
     }
 
+    /// Checks the form of an M-Pin ID of MIRACL Trust, whose content only the server knows (TRUST wire section 2.1), and
+    /// returns it in lower case.
+    static func checkForm(_ mpinID: String, _ call: ServerCall) throws(SDKError) -> String {
+        guard mpinID.utf8.count <= maxDigits, let bytes = Hex.decode(mpinID), !bytes.isEmpty else {
+            throw SDKError(.responseParseError, "\(call.name): the M-Pin ID is not hex")
+        }
+        return Hex.encode(bytes)
+    }
+
     /// How the user id was verified: the member `vt` of the M-Pin ID (TRUST wire section 2.1), such as `em` for a mail.
     /// Nil if the M-Pin ID has no such member.
     static func verificationType(_ mpinID: String) -> String? {

@@ -209,7 +209,7 @@ extension Core {
 
     /// Changes the user's record in the store. If the store fails, changes it in memory only and returns the error.
     @discardableResult
-    private func change(_ user: User, _ change: (inout UserRecord) -> Void) -> SDKError? {
+    func change(_ user: User, _ change: (inout UserRecord) -> Void) -> SDKError? {
         let mpinID = user.mpinID
         do throws(SDKError) {
             try save(user) { record throws(SDKError) in

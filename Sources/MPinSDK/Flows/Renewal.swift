@@ -102,7 +102,7 @@ extension Core {
 
     /// Restores the secret from before the renewal. The PIN was right in the login before, so "wrong PIN" now means
     /// that the new secret is wrong. If the former identity is blocked as well, its next login shows this.
-    private func restoreSecrets(
+    func restoreSecrets(
         _ user: User, _ former: UserRecord, _ renewed: Credential, _ verdict: SDKError
     ) -> SDKError {
         let error = verdict.with(.responseParseError, adding: "the new secret does not fit")
@@ -115,7 +115,7 @@ extension Core {
         } catch let failure { return error.with(adding: failure.text) }
     }
 
-    private static func holds(_ record: UserRecord, _ credential: Credential) throws(SDKError) -> Bool {
+    static func holds(_ record: UserRecord, _ credential: Credential) throws(SDKError) -> Bool {
         if record.mpinID == credential.mpinID { return record.token?.secret == credential.token }
         return record.signing?.mpinID == credential.mpinID && record.signing?.token.secret == credential.token
     }

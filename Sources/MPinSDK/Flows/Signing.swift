@@ -71,7 +71,7 @@ extension Core {
         return (newCredential, newNumber)
     }
 
-    fileprivate func signature(
+    func signature(
         _ credential: Credential, _ number: PINNumber, _ hash: [UInt8], _ timestamp: Int64
     ) throws(SDKError) -> Signature {
         let x = try freshScalar(random)

@@ -92,16 +92,16 @@ extension Core {
 
     /// Checks the names of the D-TAs. Throws if the text is too long for the signatures that will contain it, or is not
     /// visible ASCII.
-    private func checkedDTAs(_ dtas: String) throws(SDKError) -> String {
+    func checkedDTAs(_ dtas: String, _ call: ServerCall = .signingRegister) throws(SDKError) -> String {
         guard dtas.utf8.count < 1024, dtas.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            throw SDKError(.responseParseError, "\(ServerCall.signingRegister.name): dtas")
+            throw SDKError(.responseParseError, "\(call.name): dtas")
         }
         return dtas
     }
 }
 
 /// A key pair for one registration: the secret number z and the public key z^-1 Q, where Q is the generator of G2.
-private struct SigningKeyPair {
+struct SigningKeyPair {
     private let z: SecretBytes
     /// The public key, a G2 point: 128 bytes in hex.
     let publicKey: String

@@ -10,6 +10,9 @@ extension SDK {
                 if known.state == .invalid, let deviceName { known.update { $0.record.deviceName = deviceName } }
                 return known
             }
+            guard try core.currentBackend().project == nil else {
+                throw SDKError(.flowError, "a registration makes the users of a MIRACL Trust project")
+            }
             var record = UserRecord(userID: id, backend: try core.currentBackend().url, deviceName: deviceName)
             record.customerID = customerID
             record.appID = appID
@@ -40,7 +43,7 @@ extension SDK {
 
     /// The users of the current backend, ordered by id, without those whose registration never started.
     package func listUsers() throws(SDKError) -> [User] {
-        try perform { core, _ throws(SDKError) in core.listUsers(backend: try core.currentBackend().url) }
+        try perform { core, _ throws(SDKError) in try core.listUsers() }
     }
 
     /// The users of a backend, ordered by id, without those whose registration never started.
@@ -67,7 +70,9 @@ extension SDK {
     /// users.
     package func importStorage(_ source: ImportSource) throws(SDKError) -> Int {
         try perform { core, _ throws(SDKError) in
-            let records = try source.records { () throws(SDKError) in try core.currentBackend().url }
+            let records = try source.records(project: core.backend?.project?.id) { () throws(SDKError) in
+                try core.currentBackend().url
+            }
             let added = try core.add(records)
             core.log?(.info, "\(added) users imported")
             return added

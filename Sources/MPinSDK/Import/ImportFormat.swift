@@ -27,26 +27,33 @@ package struct ImportSource: Sendable {
     }
 
     /// The users as records of this client. Damaged users and users without an M-Pin ID are left out. `currentBackend`
-    /// is called for users that name no backend.
-    func records(_ currentBackend: () throws(SDKError) -> String) throws(SDKError) -> [UserRecord] {
+    /// is called for users that name no backend. If `project` is not nil, it is the current project of MIRACL Trust, and
+    /// the users of client-js log in over that wire.
+    func records(
+        project: String? = nil, _ currentBackend: () throws(SDKError) -> String
+    ) throws(SDKError) -> [UserRecord] {
         var result: [UserRecord] = []
-        for entry in try entries() {
+        for entry in try entries(project: project) {
             let backend: String
             if let own = entry.backend { backend = own } else { backend = try currentBackend() }
             guard var record = entry.record(backend: Backend.base(backend)) else { continue }
-            if format == .mfa { record.wire = .mfa }
+            switch format {
+            case .mfa: record.wire = .mfa
+            case .clientJS where project != nil: record.wire = .trust
+            default: break
+            }
             result.append(record)
         }
         return result
     }
 
-    private func entries() throws(SDKError) -> [ImportedUser] {
+    private func entries(project: String?) throws(SDKError) -> [ImportedUser] {
         switch format {
         case .milagro: return try MilagroStore(users: decode(users)).entries(try secrets())
         case .mfa: return try MFAStore.users(decode(users)).entries(try secrets())
         case .clientJS:
             let list: [Lenient<ClientJSUser>] = try decode(users)
-            return list.compactMap(\.value?.entry)
+            return list.compactMap { $0.value?.entry(project: project) }
         }
     }
 
@@ -99,6 +106,8 @@ struct ImportedUser {
             guard regOTT == nil, let token, Server.isPoint(token.secret.span), addToken(token, to: &record) else {
                 return nil
             }
+        case .revoked:
+            if let token { guard Server.isPoint(token.secret.span), addToken(token, to: &record) else { return nil } }
         case .invalid, .startedVerification, .blocked: break
         }
         return record.lifecycle == nil || state == .invalid ? nil : record

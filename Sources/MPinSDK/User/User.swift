@@ -29,6 +29,9 @@ package final class User: Sendable {
         /// The factors for the next operation with a PIN.
         var factors: [SecretBytes] = []
         var signingRegistration: SigningRegistration?
+        var trustRegistration: TrustRegistration?
+        /// The JWT of the last login at a MIRACL Trust project; nil if that login was for another purpose.
+        var jwt: SecretText?
     }
 
     /// The data that a registration collects between its steps; never stored.
@@ -66,6 +69,13 @@ package final class User: Sendable {
         let clientSecret: SecretBytes
     }
 
+    /// A registration at a MIRACL Trust project, of which only the PIN is missing; never stored.
+    struct TrustRegistration {
+        let key: SigningRegistration
+        let pinLength: Int
+        let verificationType: String
+    }
+
     init(record: UserRecord, lifecycle: UserLifecycle) {
         content = Locked(Content(record: record, lifecycle: lifecycle))
         id = record.userID
@@ -85,7 +95,9 @@ package final class User: Sendable {
     package var customerID: String { content.withLock { $0.record.customerID ?? "" } }
     package var appID: String { content.withLock { $0.record.appID ?? "" } }
     /// The number of digits of a PIN; 0 if the server does not say.
-    package var pinLength: Int { content.withLock { $0.record.pinLength ?? 0 } }
+    package var pinLength: Int {
+        content.withLock { $0.trustRegistration?.pinLength ?? $0.record.pinLength ?? 0 }
+    }
     /// How the server has verified the user id, such as `em` for a mail; empty if it does not say.
     package var verificationType: String {
         let record = record
@@ -112,6 +124,9 @@ package final class User: Sendable {
     var logout: Logout? { content.withLock { $0.logout } }
     var provenPIN: ProvenPIN? { content.withLock { $0.provenPIN } }
     var signingRegistration: SigningRegistration? { content.withLock { $0.signingRegistration } }
+    var trustRegistration: TrustRegistration? { content.withLock { $0.trustRegistration } }
+    /// The JWT of the last login at a MIRACL Trust project, as UTF-8; nil if that login was for another purpose.
+    package var jwt: SecretBytes? { content.withLock { $0.jwt?.secret } }
 
     /// Changes the content. Only the operation that is under way may do this.
     func update(_ change: (inout Content) -> Void) { content.withLock { change(&$0) } }

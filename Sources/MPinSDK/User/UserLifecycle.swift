@@ -3,6 +3,9 @@
 /// The server decides that an identity is blocked. When the server accepts PINs of the identity again, the next login
 /// makes the state REGISTERED again.
 ///
+/// Users of MIRACL Trust projects are REGISTERED or REVOKED. Their registration has no states: it replaces whatever is
+/// there when it is finished.
+///
 ///     INVALID --> STARTED_VERIFICATION
 ///        |                |
 ///        +----------------+--> STARTED_REGISTRATION --> REGISTERED <-> BLOCKED
@@ -37,6 +40,10 @@ package struct UserLifecycle: Sendable, Equatable {
         case signed
         /// The PIN was wrong in the last attempt that the server allowed.
         case blocked
+        /// The server of a MIRACL Trust project says that it no longer accepts the identity.
+        case revoked
+        /// A registration at a MIRACL Trust project was finished.
+        case replaced
         case deleted
     }
 
@@ -54,6 +61,7 @@ package struct UserLifecycle: Sendable, Equatable {
 
     private static func next(_ state: UserState, _ input: Input) -> UserState? {
         if input == .deleted { return .invalid }
+        if input == .replaced { return .registered }
         return switch state {
         case .invalid: fromInvalid(input)
         case .startedVerification: fromStartedVerification(input)
@@ -61,6 +69,7 @@ package struct UserLifecycle: Sendable, Equatable {
         case .activated: fromActivated(input)
         case .registered: fromRegistered(input)
         case .blocked: fromBlocked(input)
+        case .revoked: fromRevoked(input)
         }
     }
 
@@ -108,12 +117,22 @@ package struct UserLifecycle: Sendable, Equatable {
         }
     }
 
+    private static func fromRevoked(_ input: Input) -> UserState? {
+        switch input {
+        case .revoked: .revoked
+        // The server has judged the PIN, so it accepts the identity again.
+        case .authenticationFinished: .registered
+        default: nil
+        }
+    }
+
     private static func fromRegistered(_ input: Input) -> UserState? {
         switch input {
         case .authenticationStarted, .authenticationFinished, .pinChanged, .loggedOut, .signingStarted,
             .signingFinished, .signed:
             .registered
         case .blocked: .blocked
+        case .revoked: .revoked
         default: nil
         }
     }

@@ -27,6 +27,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var nowTime: Int64?
     /// True if the registration was at a MIRACL MFA server. This is the stored form of ``wire``.
     private var registeredMFA: Bool?
+    /// `trust` if the registration was at a project of MIRACL Trust, else nil. This, too, is a stored form of ``wire``.
+    private var wireName: String?
     /// Names of the customer and the application from the server or, before its answer, from the program.
     package var customerID: String?
     package var appID: String?
@@ -99,7 +101,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         case .registered: guard mpinID != nil, token != nil, mapping != nil else { return nil }
         case .startedVerification: guard mpinID == nil, token == nil else { return nil }
         // Old clients delete the token of a blocked identity, so a blocked record may have none.
-        case .blocked: guard mpinID != nil, (token == nil) == (mapping == nil) else { return nil }
+        case .blocked, .revoked: guard mpinID != nil, (token == nil) == (mapping == nil) else { return nil }
         case .invalid: return nil
         }
         return UserLifecycle(state: state)
@@ -109,9 +111,17 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// a customer, so a record with a customer comes from an MFA server. Some MFA servers name none, so a record
     /// without a customer may come from either kind of server.
     var wire: WireName {
-        get { registeredMFA == true || customerID?.isEmpty == false ? .mfa : .milagro }
-        set { registeredMFA = newValue == .mfa ? true : nil }
+        get {
+            if wireName == Self.trustName { return .trust }
+            return registeredMFA == true || customerID?.isEmpty == false ? .mfa : .milagro
+        }
+        set {
+            registeredMFA = newValue == .mfa ? true : nil
+            wireName = newValue == .trust ? Self.trustName : nil
+        }
     }
+
+    private static let trustName = "trust"
 
     /// The registration token: the part from the server and the part from the link, one after the other.
     var registrationToken: SecretText { (regOTT ?? "") + (regOTTRest ?? "") }
@@ -163,4 +173,11 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Unblocks the identity, because the server has told whether a PIN is right or wrong, which it does not do for an
     /// identity that it blocks.
     mutating func unblock() { if state == UserState.blocked.name { state = UserState.registered.name } }
+
+    /// The record of an identity with a key pair, whose secret is used for logins and signatures.
+    mutating func setKeyPair(_ signing: Signing) {
+        mpinID = signing.mpinID
+        (token, mapping) = (signing.token, signing.mapping)
+        self.signing = signing
+    }
 }

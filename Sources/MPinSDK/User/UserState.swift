@@ -13,6 +13,9 @@ public enum UserState: Int32, Sendable, CaseIterable {
     /// The last allowed PIN was wrong, so the server refuses logins. The token is kept: once the operator has unblocked
     /// the user, logins work again.
     case blocked = 5
+    /// The server of a MIRACL Trust project no longer accepts the identity. The token is kept: if the server accepts
+    /// the identity again, logins work again.
+    case revoked = 6
 
     /// The name in the store and in the client cores of Milagro and MIRACL.
     package var name: String {
@@ -23,6 +26,7 @@ public enum UserState: Int32, Sendable, CaseIterable {
         case .activated: "ACTIVATED"
         case .registered: "REGISTERED"
         case .blocked: "BLOCKED"
+        case .revoked: "REVOKED"
         }
     }
 
@@ -34,6 +38,7 @@ public enum UserState: Int32, Sendable, CaseIterable {
         case .startedRegistration, .activated: "the registration is not finished, confirm and finish it"
         case .registered: "the user is registered, log in, or delete the user to begin anew"
         case .blocked: "the last wrong PIN has blocked the user, register anew, or ask the operator"
+        case .revoked: "the server has revoked the identity, register anew, or ask the operator"
         }
     }
 
@@ -44,7 +49,7 @@ public enum UserState: Int32, Sendable, CaseIterable {
         case .startedRegistration: 1
         case .activated: 2
         case .registered: 3
-        case .blocked: 4
+        case .blocked, .revoked: 4
         }
     }
 

@@ -9,33 +9,61 @@ struct Backend: Sendable {
     /// The networks to which the URLs in the server's answers may lead: the Internet, and the network of the server
     /// itself. So a server cannot direct requests to hosts that only its clients can reach.
     var reach: Set<AddressClass> = [.global]
-    private let settings: WireSettings
-    private let milagro: MilagroWire
-    private let mfa: MilagroWire
+    private let wires: Wires
 
-    /// The client settings of Milagro's servers and of MIRACL's MFA servers look alike, so the objects of both
-    /// protocols are made. The registration of each user decides which one is used.
+    private enum Wires {
+        /// A server of Milagro's or MIRACL's MFA wire.
+        case milagro(WireSettings)
+        /// A project of MIRACL Trust.
+        case trust(TrustWire)
+    }
+
+    /// The client settings of Milagro's servers and of MIRACL's MFA servers look alike. The registration of each user
+    /// decides which of the two protocols is used.
     init(url: String, settings: JSONValue) throws(SDKError) {
         self.url = url
-        self.settings = try WireSettings(url: url, settings: settings)
-        milagro = MilagroWire(settings: self.settings, dialect: .milagro)
-        mfa = MilagroWire(settings: self.settings, dialect: .mfa)
+        wires = .milagro(try WireSettings(url: url, settings: settings))
+    }
+
+    init(project: TrustWire) {
+        url = project.url
+        wires = .trust(project)
+    }
+
+    /// The project of MIRACL Trust; nil if the backend is none.
+    var project: TrustWire? {
+        if case .trust(let project) = wires { project } else { nil }
     }
 
     /// The protocol with that name, for a user who was registered over it.
-    func wire(_ name: WireName) -> any Wire {
-        switch name {
-        case .milagro: milagro
-        case .mfa: mfa
+    func wire(_ name: WireName) throws(SDKError) -> any Wire {
+        switch (name, wires) {
+        case (.milagro, .milagro(let settings)): MilagroWire(settings: settings, dialect: .milagro)
+        case (.mfa, .milagro(let settings)): MilagroWire(settings: settings, dialect: .mfa)
+        case (.trust, _), (_, .trust): throw Self.needsTrust
         }
     }
 
-    /// The protocol for requests without a user, which are the same in all protocols.
-    var wire: any Wire { milagro }
+    /// The protocol for requests without a user, which are the same in all protocols but that of MIRACL Trust.
+    var wire: any Wire { get throws(SDKError) { try wire(.milagro) } }
+
+    /// Whether the user of the record is one of this backend or project.
+    func has(_ record: UserRecord) -> Bool {
+        guard IdentityKey.site(record.backend) == IdentityKey.site(url) else { return false }
+        guard let project else { return record.wire != .trust }
+        return record.wire == .trust && record.customerID == project.id
+    }
 
     /// The member `name` of the settings as text. A path becomes an absolute URL, another string stays as it is, and
     /// other values become JSON texts. Empty if there is no such member.
-    func parameter(_ name: String) -> String { settings.parameter(name) }
+    func parameter(_ name: String) throws(SDKError) -> String {
+        guard case .milagro(let settings) = wires else { throw Self.needsTrust }
+        return settings.parameter(name)
+    }
+
+    private static var needsTrust: SDKError {
+        SDKError(.flowError, "users of a MIRACL Trust project need the functions for MIRACL Trust")
+    }
 
     /// A base URL without the slashes at its end.
     static func base(_ url: String) -> String {

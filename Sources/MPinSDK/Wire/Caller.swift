@@ -49,13 +49,28 @@ struct Caller {
         _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
         _ more: [(String, String)] = [], until earlier: Deadline? = nil
     ) throws(SDKError) -> SecretBytes {
+        try answer(call, self.request(call, method, url, message, more, until: earlier)).body
+    }
+
+    /// Sends a POST; returns the kind of the answering server's address, and the answer.
+    func peer(
+        _ call: ServerCall, _ url: String, posting message: some Encodable
+    ) throws(SDKError) -> (AddressClass?, SecretBytes) {
+        let response = try answer(call, request(call, .post, url, message))
+        return (response.peer, response.body)
+    }
+
+    private func request(
+        _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
+        _ more: [(String, String)] = [], until earlier: Deadline? = nil
+    ) throws(SDKError) -> HTTPRequest {
         let body: SecretBytes
         do { body = try JSON.encode(message) } catch { throw SDKError(.invalidArgument, "\(call.name): no JSON text") }
         var request = HTTPRequest(
             method: method, url: url, headers: [("Content-Type", "application/json; charset=UTF-8")] + headers + more,
             deadline: earlier ?? deadline)
         request.secretBody = body
-        return try answer(call, request).body
+        return request
     }
 
     /// Decodes the JSON text `answer` as a `Message`.
@@ -166,6 +181,10 @@ extension SDKError.ServerReport {
         code = Self.line(detail?.code ?? "", Self.maxText)
         text = Self.line(detail?.text ?? (isText ? response.body.plainText : ""), Self.maxText)
         attemptsLeft = detail?.attemptsLeft.map { Int32(clamping: $0) }
+        let context = detail?.context ?? [:]
+        retryAt = (context["backoff"] ?? context["blockedUntil"]).flatMap { Int64($0) }
+        projectID = Self.line(context["projectId"] ?? "", Self.maxText)
+        accessID = Self.line(context["accessId"] ?? "", Self.maxText)
         requestID = Self.line(response.header("X-Request-Id") ?? detail?.requestID ?? "", Self.maxRequestID)
     }
 

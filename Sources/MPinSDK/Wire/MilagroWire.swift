@@ -227,7 +227,7 @@ struct MilagroWire: Wire {
 }
 
 /// Throws if the share is not a point. Such a share must not be kept, because it would make all later steps fail.
-private func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(SDKError) -> Share {
+func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(SDKError) -> Share {
     guard share.secret.count == MPinSize.g1 else {
         throw SDKError(.responseParseError, "\(call.name): the share has not \(MPinSize.g1) bytes")
     }

@@ -13,8 +13,11 @@ struct RequestSettings {
 
     /// The headers for the client id and the custom headers. A custom header replaces a client id header of the same
     /// name.
-    var headers: [(String, String)] {
-        let ours = clientID.isEmpty ? [] : [("X-MIRACL-CID", clientID), ("X-MIRACL-Client-ID", clientID)]
+    ///
+    /// Requests of a MIRACL Trust project name the project and this client instead (TRUST wire section 3).
+    func headers(project: String?) -> [(String, String)] {
+        let client = clientID.isEmpty ? [] : [("X-MIRACL-CID", clientID), ("X-MIRACL-Client-ID", clientID)]
+        let ours = project.map { [("X-MIRACL-CID", $0), ("X-MIRACL-CLIENT", "libmpin")] } ?? client
         let names = Set(custom.map { $0.name.lowercased() })
         return ours.filter { !names.contains($0.0.lowercased()) } + custom
     }

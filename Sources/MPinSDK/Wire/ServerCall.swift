@@ -23,6 +23,15 @@ package enum ServerCall: Sendable, CaseIterable {
     case logout
     case signingRegister
     case secondSigningShare
+    case trustVerification
+    case trustConfirmation
+    case trustRegistration
+    case trustShare
+    case trustSession
+    case trustPass1
+    case trustPass2
+    case trustAuthenticate
+    case trustQuickCode
 
     /// The name in error texts.
     var name: String {
@@ -46,6 +55,25 @@ package enum ServerCall: Sendable, CaseIterable {
         case .logout: "logout"
         case .signingRegister: "registration of the signing key"
         case .secondSigningShare: "second signing secret share"
+        case .trustVerification: "verification by mail"
+        case .trustConfirmation: "activation token"
+        case .trustRegistration: "registration"
+        case .trustShare: "client secret share"
+        case .trustSession: "session"
+        case .trustPass1: "pass 1"
+        case .trustPass2: "pass 2"
+        case .trustAuthenticate: "authenticate"
+        case .trustQuickCode: "QuickCode"
+        }
+    }
+
+    /// Whether the request is one of the MIRACL Trust wire.
+    var isTrust: Bool {
+        switch self {
+        case .trustVerification, .trustConfirmation, .trustRegistration, .trustShare, .trustSession, .trustPass1,
+            .trustPass2, .trustAuthenticate, .trustQuickCode:
+            true
+        default: false
         }
     }
 
@@ -57,19 +85,23 @@ package enum ServerCall: Sendable, CaseIterable {
         case .clientSettings, .service, .secondClientSecret, .timePermit, .secondTimePermit, .secondSigningShare: true
         case .verification, .verificationConfirmation, .register, .registerMFA, .signature, .signatureMFA,
             .setupDone, .permitStorage, .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout,
-            .signingRegister:
+            .signingRegister, .trustVerification, .trustConfirmation, .trustRegistration, .trustShare, .trustSession,
+            .trustPass1, .trustPass2, .trustAuthenticate, .trustQuickCode:
             false
         }
     }
 
-    /// What an HTTP status of the answer means. Only 200 is a success (wire section 2).
+    /// What an HTTP status of the answer means. Only 200 is a success (wire section 2), but on the MIRACL Trust wire
+    /// every 2xx is (TRUST wire section 3); there the body says more about a failure.
     package func status(http: Int) -> Status {
         switch (self, http) {
         case (_, 200): .ok
+        case (let call, 200..<300) where call.isTrust: .ok
         case (_, 406): .badUserAgent
         case (_, 429): .tooManyRequests
         case (.service, 412): .badClientVersion
         case (.verification, 400..<500), (.verificationConfirmation, 400..<500): .verificationFailed
+        case (.trustVerification, 400..<500), (.trustConfirmation, 400..<500): .verificationFailed
         case (.register, 403), (.registerMFA, 403): .identityNotAuthorized
         case (.registerMFA, 404), (.signatureMFA, 404): .registrationExpired
         case (.signature, 400), (.signature, 401), (.signatureMFA, 400), (.signatureMFA, 401): .identityNotVerified

@@ -9,6 +9,8 @@ package enum WireName: Sendable, CaseIterable {
     case milagro
     /// The protocol of MIRACL's MFA servers (TRUST wire section 7.2).
     case mfa
+    /// The protocol of MIRACL Trust (TRUST wire section 4), which is not a ``Wire`` but a ``TrustWire``.
+    case trust
 }
 
 /// The requests and answers of one protocol, and what the backend's settings say about them. A wire knows neither the

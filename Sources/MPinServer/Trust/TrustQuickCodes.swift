@@ -33,7 +33,7 @@ extension TrustFace {
     private func makeQuickCode(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustQuickCodeRequest.self, limits)
         let project = try await project(body.projectId, request)
-        let login = try quickCodeLogin(body.jwt)
+        let login = try quickCodeLogin(body.jwt.plainText)
         try await rates.admit(.register, user: login.user)
         let made = try await rules.quickCode(identity: login.identity, project: project)
         return .json(
