@@ -1,5 +1,5 @@
 import MPinHTTP
-import MPinSecrets
+package import MPinSecrets
 import MPinWire
 
 /// An identity: a user id at a backend, and at a customer if the backend has several customers. The getters never wait

@@ -1,6 +1,6 @@
 import MPinCrypto
 import MPinHTTP
-import MPinSecrets
+package import MPinSecrets
 import MPinWire
 
 /// Logins at a MIRACL Trust project (TRUST wire sections 4.8 to 4.12). PINs are passed as ASCII digits.
