@@ -1668,7 +1668,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_sign_session(
  * while a project is set, it adds the users of all projects in the list, which
  * then log in at the project's URL.
  *
- * Out: exported: the number of users in the file; may be NULL.
+ * Out: exported: the number of users in the file.
  * In: path: a file that does not exist.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR, MPIN_STORAGE_ERROR (no file was made),
  *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.

@@ -77,6 +77,18 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case tooManyRequests = 39
         /// The random generator of the system failed.
         case randomFailed = 40
+        /// The server sends this user another mail only later.
+        case requestBackoff = 41
+        /// The activation token or QuickCode is wrong, used or expired.
+        case activationTokenInvalid = 42
+        /// The answer, the link or the message belongs to another project than the current one.
+        case projectMismatch = 43
+        /// The server asks for another curve than BN254CX.
+        case unsupportedCurve = 44
+        /// The browser's session is unknown or has ended.
+        case sessionInvalid = 45
+        /// This device has no user of that id.
+        case userNotFound = 46
     }
 
     /// Converts an error of the client core (`MPinSDK`). Statuses for handles and buffers of the C API have no code

@@ -107,9 +107,9 @@ public func mpin_trust_export_users(
     _ sdk: OpaquePointer?, _ exported: UnsafeMutablePointer<Int>?, _ path: UnsafePointer<CChar>?
 ) -> mpin_status {
     guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let exported else { return sdk.refuse("exported is NULL") }
     guard let path = text(path) else { return sdk.refuse("path is NULL or not UTF-8") }
     return sdk.status { () throws(SDKError) in
-        let count = try sdk.exportUsers(to: path)
-        exported?.pointee = count
+        exported.pointee = try sdk.exportUsers(to: path)
     }
 }

@@ -38,13 +38,13 @@ static void version(void)
 
 static void status_names(void)
 {
-    CHECK(COUNT(statuses) == 31, "%zu statuses", COUNT(statuses));
+    CHECK(COUNT(statuses) == 37, "%zu statuses", COUNT(statuses));
     for (size_t i = 0; i < COUNT(statuses); i++) {
         const char *name = mpin_status_name(statuses[i].status);
         CHECK(strcmp(name, statuses[i].name) == 0, "%s is called %s",
               statuses[i].name, name);
     }
-    const mpin_status unknown[] = {-1, 22, 31, 41, INT32_MAX, INT32_MIN};
+    const mpin_status unknown[] = {-1, 22, 31, 47, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < COUNT(unknown); i++) {
         const char *name = mpin_status_name(unknown[i]);
         CHECK(strcmp(name, "UNKNOWN") == 0, "%d is called %s", unknown[i],
@@ -78,6 +78,15 @@ static void layout(void)
     CHECK(offsetof(mpin_session_details, redirect_uri) ==
               pointer + 4 + 5 * 256 + 2 * 1024,
           "session");
+    CHECK(sizeof(mpin_trust_error) == pointer + 8 + 64 + 2 * 256, "trust error");
+    CHECK(sizeof(mpin_trust_verification) == pointer + 16, "trust verification");
+    CHECK(sizeof(mpin_trust_activation) == pointer + 8 + 3 * 256 + 1024,
+          "trust activation");
+    CHECK(offsetof(mpin_trust_session, hash_len) ==
+              pointer + 3 * 256 + 1024 + 256,
+          "trust session");
+    CHECK(sizeof(mpin_trust_quick_code) == pointer + 8 + 4 + 64 + 4,
+          "QuickCode");
     CHECK(offsetof(mpin_signature, mpin_id) == pointer + 8 + 2 * 65 + 128,
           "signature");
 }

@@ -25,13 +25,20 @@ enum fake_call {
     FAKE_SIGNING_KEY,
     FAKE_SIGNING_SHARE,
     FAKE_PAGE,
+    FAKE_TRUST_REGISTRATION,
+    FAKE_TRUST_SHARE,
+    FAKE_TRUST_AUTHENTICATE,
     FAKE_UNKNOWN
 };
 
 static const char *const fake_names[] = {
     "settings",    "register",      "signature", "secret",  "permit",
     "storage",     "second permit", "pass 1",    "pass 2",  "authenticate",
-    "signing key", "signing share", "page",      "unknown"};
+    "signing key", "signing share", "page",      "registration",
+    "share",       "verdict",       "unknown"};
+
+/* The project of MIRACL Trust. */
+#define FAKE_PROJECT "project"
 
 enum { FAKE_DATE = 20778, FAKE_HEX_ID = 1024 };
 
@@ -160,7 +167,12 @@ static enum fake_call fake_find(const char *method, const char *path)
                   {"POST", "/authenticate", FAKE_AUTHENTICATE},
                   {"POST", "/mobileAuthenticate", FAKE_AUTHENTICATE},
                   {"POST", "/rps/dvsregister", FAKE_SIGNING_KEY},
-                  {"GET", "/dta/share?", FAKE_SIGNING_SHARE}};
+                  {"GET", "/dta/share?", FAKE_SIGNING_SHARE},
+                  {"POST", "/registration", FAKE_TRUST_REGISTRATION},
+                  {"GET", "/dta1/share?", FAKE_TRUST_SHARE},
+                  {"POST", "/rps/v2/pass1", FAKE_PASS_1},
+                  {"POST", "/rps/v2/pass2", FAKE_PASS_2},
+                  {"POST", "/rps/v2/authenticate", FAKE_TRUST_AUTHENTICATE}};
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
         if ((!method || strcmp(routes[i].method, method) == 0) &&
             strncmp(path, routes[i].path, strlen(routes[i].path)) == 0)
@@ -435,6 +447,73 @@ static void fake_authenticate(struct fake *m, struct fake_answer *a,
     strcpy(a->body, "{\"message\":\"wrong PIN\"}");
 }
 
+/* TRUST wire section 4.6: makes an identity for a public key. */
+static void fake_trust_registration(struct fake *m, struct fake_answer *a,
+                                    const char *body)
+{
+    uint8_t hash[32];
+    char hex[65], user[256] = "";
+    const char *name = fake_member(body, "userId");
+    m->key_size = fake_from_hex(m->key, sizeof m->key,
+                                fake_member(body, "publicKey"));
+    if (m->key_size != sizeof m->key || !name ||
+        sscanf(name, "%255[^\"]", user) != 1) {
+        a->status = 400;
+        return;
+    }
+    fake_issue(m, m->mpin_id, user);
+    fake_hash(m->mpin_id, m->key, m->key_size, hash);
+    fake_to_hex(hex, hash, 32);
+    snprintf(a->body, sizeof a->body,
+             "{\"mpinId\":\"%s\",\"projectId\":\"" FAKE_PROJECT "\","
+             "\"dtas\":\"WyJhIl0=\",\"curve\":\"BN254CX\",\"pinLength\":4,"
+             "\"secretUrls\":[\"%s/dta1/share?hash_mpin_id=%s\","
+             "\"%s/dta/share?hash_mpin_id=%s&signature=51617\"],"
+             "\"verificationType\":\"standardEmail\",\"nowTime\":1}",
+             m->mpin_id, m->mfa, hex, m->mfa, hex);
+    m->failed = 0;
+}
+
+/* TRUST wire section 4.7: the share of the first D-TA. */
+static void fake_trust_share(struct fake *m, struct fake_answer *a,
+                             const char *path)
+{
+    uint8_t hash[32];
+    char share[2 * MPIN_G1_SIZE + 1];
+    const char *text = strstr(path, "hash_mpin_id=");
+    if (!text || fake_from_hex(hash, sizeof hash,
+                               text + strlen("hash_mpin_id=")) != sizeof hash) {
+        a->status = 401;
+        return;
+    }
+    fake_share(m, 0, 0, hash, share);
+    sprintf(a->body, "{\"dvsClientSecret\":\"%s\"}", share);
+}
+
+/* TRUST wire section 4.10: judges a login. */
+static void fake_trust_authenticate(struct fake *m, struct fake_answer *a)
+{
+    if (!m->has_token) {
+        a->status = 400;
+        strcpy(a->body, "{\"error\":\"INVALID_AUTHENTICATION_SESSION\"}");
+        return;
+    }
+    m->has_token = 0;
+    if (m->is_right && m->renewal == NEW_KEY_PAIR) {
+        fake_renewal(m, a);
+        return;
+    }
+    if (m->is_right && m->failed < m->attempts) {
+        m->failed = 0;
+        m->logins++;
+        strcpy(a->body, "{\"status\":200,\"message\":\"OK\",\"jwt\":\"a.b.c\"}");
+        return;
+    }
+    a->status = ++m->failed >= m->attempts ? 410 : 401;
+    sprintf(a->body, "{\"error\":\"%s\",\"info\":\"wrong PIN\"}",
+            a->status == 410 ? "REVOKED_MPINID" : "UNSUCCESSFUL_AUTHENTICATION");
+}
+
 /* Answers a request to which an MFA server gives everybody the same answer;
  * 404 for any other path. */
 static void fake_page(struct fake *m, struct fake_answer *a, const char *path)
@@ -444,7 +523,16 @@ static void fake_page(struct fake *m, struct fake_answer *a, const char *path)
     } pages[] = {
         {"/verification/confirmation",
          "{\"actToken\":\"token\",\"accessId\":\"access\","
+         "\"projectId\":\"" FAKE_PROJECT "\","
          "\"expireTime\":1893456000}"},
+        {"/verification/email", "{\"backoff\":1893456000,\"method\":\"code\"}"},
+        {"/verification/quickcode",
+         "{\"code\":\"246810\",\"expireTime\":1893456000,"
+         "\"ttlSeconds\":300}"},
+        {"/rps/v2/codeStatus",
+         "{\"description\":\"pay\",\"prerollId\":\"alice\","
+         "\"projectId\":\"" FAKE_PROJECT "\",\"hash\":\"00ff\","
+         "\"projectName\":\"P\",\"projectLogoURL\":\"/p\",\"pinLength\":4}"},
         {"/verification", "{}"},
         {"/rps/codeStatus",
          "{\"prerollId\":\"alice\",\"appName\":\"app\",\"appLogoURL\":\"/a\","

@@ -30,6 +30,10 @@ static const struct {
     {"", "push_id", TEXT},
     {"", "authz_token", TEXT},
     {"", "users", MADE},
+    {"mpin_trust_set_project", "url", TEXT},
+    {"", "access_id", TEXT},
+    {"", "push_token", TEXT},
+    {"mpin_trust_authenticate_with_push_payload", "project_id", TEXT},
 };
 
 /* Values that are out of range, for each integer parameter. */
@@ -94,6 +98,11 @@ static const char *text_for(const struct parameter *p)
 {
     if (strcmp(p->name, "authz_url") == 0)
         return MFA_URL "/authorize";
+    if (strcmp(p->name, "project_id") == 0)
+        return FAKE_PROJECT;
+    if (strcmp(p->name, "session_url") == 0 || strcmp(p->name, "qr_code") == 0 ||
+        strcmp(p->name, "app_link") == 0 || strcmp(p->name, "qr_url") == 0)
+        return MFA_URL "/qr#abcdef";
     return strcmp(p->name, "backend") == 0 ? MFA_URL : "alice";
 }
 

@@ -161,7 +161,7 @@ static const char *const early[] = {
     "mpin_sdk_free",           "mpin_sdk_init",
     "mpin_sdk_destroy",        "mpin_sdk_cancel",
     "mpin_sdk_last_error",     "mpin_sdk_get_last_error",
-    "mpin_sdk_get_attempts_left",
+    "mpin_sdk_get_attempts_left", "mpin_trust_get_last_error",
     "mpin_sdk_set_client_id",  "mpin_sdk_add_custom_header",
     "mpin_sdk_clear_custom_headers",
     "mpin_sdk_add_trusted_domain", "mpin_sdk_clear_trusted_domains",

@@ -19,7 +19,7 @@ final class StatusTests: XCTestCase {
         }
         let ours = Dictionary(uniqueKeysWithValues: Status.allCases.map { ($0.name, $0.rawValue) })
         XCTAssertEqual(ours, found)
-        XCTAssertEqual(found.count, 31)
+        XCTAssertEqual(found.count, 37)
     }
 
     func testErrorsAreEqualWhenTheirStatusIs() {

@@ -7,26 +7,32 @@ final class UserLifecycleTests: XCTestCase {
         .invalid: [
             .verificationStarted: .startedVerification, .registrationStarted: .startedRegistration,
             .registrationStartedActive: .activated, .registrationStartedMFA: .startedRegistration,
-            .registrationStartedActiveMFA: .activated, .deleted: .invalid,
+            .registrationStartedActiveMFA: .activated, .replaced: .registered, .deleted: .invalid,
         ],
         .startedVerification: [
             .verificationFinished: .startedVerification, .registrationStartedMFA: .startedRegistration,
-            .registrationStartedActiveMFA: .activated, .deleted: .invalid,
+            .registrationStartedActiveMFA: .activated, .replaced: .registered, .deleted: .invalid,
         ],
         .startedRegistration: [
             .registrationTokenCompleted: .startedRegistration, .registrationRestarted: .startedRegistration,
             .registrationRestartedActive: .activated, .registrationConfirmed: .startedRegistration,
-            .registrationFinished: .registered, .deleted: .invalid,
+            .registrationFinished: .registered, .replaced: .registered, .deleted: .invalid,
         ],
-        .activated: [.registrationConfirmed: .activated, .registrationFinished: .registered, .deleted: .invalid],
+        .activated: [
+            .registrationConfirmed: .activated, .registrationFinished: .registered, .replaced: .registered,
+            .deleted: .invalid,
+        ],
         .registered: [
             .authenticationStarted: .registered, .authenticationFinished: .registered, .pinChanged: .registered,
             .loggedOut: .registered, .signingStarted: .registered, .signingFinished: .registered,
-            .signed: .registered, .blocked: .blocked, .deleted: .invalid,
+            .signed: .registered, .blocked: .blocked, .revoked: .revoked, .replaced: .registered, .deleted: .invalid,
         ],
         .blocked: [
             .authenticationStarted: .blocked, .authenticationFinished: .registered, .blocked: .blocked,
-            .loggedOut: .blocked, .deleted: .invalid,
+            .loggedOut: .blocked, .replaced: .registered, .deleted: .invalid,
+        ],
+        .revoked: [
+            .authenticationFinished: .registered, .revoked: .revoked, .replaced: .registered, .deleted: .invalid,
         ],
     ]
 
@@ -44,25 +50,29 @@ final class UserLifecycleTests: XCTestCase {
                 cells += 1
             }
         }
-        XCTAssertEqual(cells, 120)
+        XCTAssertEqual(cells, 154)
     }
 
     func testNumbersAndNamesAreThoseOfTheHeader() {
-        let names = ["INVALID", "STARTED_VERIFICATION", "STARTED_REGISTRATION", "ACTIVATED", "REGISTERED", "BLOCKED"]
+        let names = ["INVALID", "STARTED_VERIFICATION", "STARTED_REGISTRATION", "ACTIVATED", "REGISTERED", "BLOCKED", "REVOKED"]
         XCTAssertEqual(UserState.allCases.map(\.name), names)
-        XCTAssertEqual(UserState.allCases.map(\.rawValue), [0, 1, 2, 3, 4, 5])
+        XCTAssertEqual(UserState.allCases.map(\.rawValue), [0, 1, 2, 3, 4, 5, 6])
     }
 
     /// Returns the rule that this step breaks, or nil. The rules do not use the table above, so they also test the
     /// table.
     private func brokenRule(_ before: UserState, _ input: UserLifecycle.Input, _ after: UserState) -> String? {
         let order: [UserState] = [
-            .invalid, .startedVerification, .startedRegistration, .activated, .registered, .blocked,
+            .invalid, .startedVerification, .startedRegistration, .activated, .registered, .blocked, .revoked,
         ]
         let place = { (state: UserState) in order.firstIndex(of: state) ?? -1 }
         if input == .deleted { return after == .invalid ? nil : "a deleted user is INVALID" }
-        if before == .blocked, input == .authenticationFinished {
+        if input == .replaced { return after == .registered ? nil : "a finished registration replaces what is there" }
+        if before == .blocked || before == .revoked, input == .authenticationFinished {
             return after == .registered ? nil : "a judged PIN ends a block"
+        }
+        if after == .revoked && before != .revoked && !(before == .registered && input == .revoked) {
+            return "only the server's verdict on a registered user revokes"
         }
         if place(after) < place(before) { return "nothing but deletion and the end of a block leads back" }
         if after == .blocked && before != .blocked && !(before == .registered && input == .blocked) {
@@ -88,7 +98,9 @@ final class UserLifecycleTests: XCTestCase {
     /// Whether an operation is allowed in this state, written as rules and not as a table.
     private func mayHappen(_ input: UserLifecycle.Input, _ state: UserState) -> Bool {
         switch input {
-        case .deleted: true
+        case .deleted, .replaced: true
+        case .revoked: state == .registered || state == .revoked
+        case .authenticationFinished: state == .registered || state == .blocked || state == .revoked
         case .verificationStarted, .registrationStarted, .registrationStartedActive: state == .invalid
         case .registrationStartedMFA, .registrationStartedActiveMFA:
             state == .invalid || state == .startedVerification
@@ -97,7 +109,7 @@ final class UserLifecycleTests: XCTestCase {
             state == .startedRegistration
         case .registrationConfirmed, .registrationFinished: state == .startedRegistration || state == .activated
         case .pinChanged, .signingStarted, .signingFinished, .signed: state == .registered
-        case .authenticationStarted, .authenticationFinished, .blocked, .loggedOut:
+        case .authenticationStarted, .blocked, .loggedOut:
             state == .registered || state == .blocked
         }
     }

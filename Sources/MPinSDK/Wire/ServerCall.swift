@@ -68,7 +68,7 @@ package enum ServerCall: Sendable, CaseIterable {
     }
 
     /// Whether the request is one of the MIRACL Trust wire.
-    var isTrust: Bool {
+    package var isTrust: Bool {
         switch self {
         case .trustVerification, .trustConfirmation, .trustRegistration, .trustShare, .trustSession, .trustPass1,
             .trustPass2, .trustAuthenticate, .trustQuickCode:

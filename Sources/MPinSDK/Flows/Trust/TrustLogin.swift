@@ -203,6 +203,8 @@ extension Core {
     ) throws(SDKError) {
         let accessID = try accessID(of: sessionURL)
         let project = try project(of: user, allows: .authenticationFinished)
+        // A PIN that cannot be right is refused before anything is sent.
+        try PINDigits.check(pin, length: user.record.pinLength)
         try announce(user, accessID, project, caller)
         _ = try logIn(user, pin, .browser, accessID: accessID, caller)
     }
