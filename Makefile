@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
 MADE = lib server examples cli man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/wasm/mpin.wasm
+	build/oidc-venv/installed build/wasm/mpin.wasm build/objc/objc-test
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -119,6 +119,9 @@ python-test: lib server build/venv/installed ## the Python package, and its type
 
 runtimes-test: lib server ## the examples in Java and Ruby
 	Tests/EndToEnd/runtimes.sh
+
+objc-test: lib server build/objc/objc-test build/oidc-venv/installed ## the Objective-C classes on GNUstep: the old apps' own lines
+	Tests/EndToEnd/objc.sh
 
 numbers-test: server $(BENCH) $(LOAD) ## the rows of Sources/NUMBERS.md are those that bench and load measure
 	$(BENCH) --json >.build/names.json
@@ -173,8 +176,8 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test
-.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%) trust-test
+TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test
+.PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%) trust-test
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 
@@ -275,6 +278,10 @@ build/mpin-example: FORCE | $(LIB)
 	@sed 's|@version@|$(VERSION)|; s|@prefix@|$(CURDIR)|; s|@libdir@|$(CURDIR)/build|; s|@includedir@|$(CURDIR)/include|' \
 		Sources/Packaging/mpin.pc.in >build/mpin.pc
 	PKG_CONFIG_PATH=$(CURDIR)/build $(MAKE) -C bindings/c OUT=$(CURDIR)/$@
+
+# build/mpin-example leaves build/mpin.pc.
+build/objc/objc-test: FORCE | $(LIB) build/mpin-example
+	$(MAKE) -C Tests/ObjC check built CLANG=$(SWIFT_CLANG)
 
 build/venv/installed: $(shell find bindings/python -name '*.py' -o -name pyproject.toml) | $(STAMP)
 	$(PYTHON) -m venv --system-site-packages build/venv
