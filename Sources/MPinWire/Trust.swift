@@ -108,6 +108,8 @@ package struct TrustVerificationRequest: Codable, Sendable {
     package var projectId: String?
     package var mpinId: String?
     package var accessId: String?
+    /// The OpenID client for which the user registers. Clients before client-js 7 name no project.
+    package var clientId: String?
 }
 
 /// The answer to ``TrustVerificationRequest``.
@@ -232,6 +234,8 @@ package struct TrustPass2Response: Codable, Sendable {
 /// POST /rps/v2/authenticate (TRUST wire section 4.10).
 package struct TrustAuthenticateRequest: Codable, Sendable {
     package var authOTT: String
+    /// `dvs` if the client can renew its secret. Older ones leave it out.
+    package var wam: String?
 }
 
 /// The answer to ``TrustAuthenticateRequest`` after a right PIN.
@@ -239,10 +243,15 @@ package struct TrustAuthenticateResponse: Codable, Sendable {
     package var status = 200
     package var message = "OK"
     package var jwt: String?
+    /// The authorization code of a login with the scope `authcode`.
+    package var code: String?
     /// If it is there, the device must register again, and then repeat the login.
     package var dvsRegister: TrustRenewal?
 
-    package init(jwt: String?) { self.jwt = jwt }
+    package init(jwt: String?, code: String? = nil) {
+        self.jwt = jwt
+        self.code = code
+    }
 
     package init(renewal token: String) {
         message = "renew"

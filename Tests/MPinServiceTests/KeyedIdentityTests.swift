@@ -44,7 +44,7 @@ final class KeyedIdentityTests: XCTestCase {
             try Client.pass2(x: x.span, y: challenge.span, sec: a.span, into: &v)
         }
         let proof = AuthenticationService.Proof(
-            id: client.id, v: Hex.encode(v), wid: "0", wantsDigits: false, hasKeyPair: true)
+            id: client.id, v: Hex.encode(v), wid: "0", wantsDigits: false, isScoped: true)
         let token = try await world.service.judge(proof, ServiceUnderTest.logger).token
         let outcome = try await projects.redeem(token)
         XCTAssertEqual(outcome.verdict, .wrong(left: 2))

@@ -82,7 +82,10 @@ extension TrustFace {
         guard session?.signature == nil, try await service.report(body.status, of: body.userId ?? "", to: wid) else {
             throw ServiceError.noWaitingBrowser
         }
-        return body.status == "wid" ? .json(try await details(session, request)) : .json(TrustStatusResponse())
+        guard body.status == "wid" else { return .json(TrustStatusResponse()) }
+        var details = try await details(session, request)
+        if session == nil { details.prerollId = try await service.details(of: wid)?.userID ?? "" }
+        return .json(details)
     }
 
     /// What a phone shows about a session. The session of an OpenID client is of no project, so the details are those of
