@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import base64
+import email
+import email.policy
 import hashlib
 import json
+import os
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
-from mpin import crypto
+from mpin import SDK, IdentityNotVerifiedError, IncorrectPinError, State, crypto
 from node import ROOT
+from phone import wait_until
 from relying_party import FAR, SECRET, clients_file
 from split import Split
 
@@ -37,6 +43,21 @@ def operate(split: Split, *words: str) -> str:
     """Runs an operator's command on the server's database."""
     command = [str(ROOT / "build/mpind"), *words, "--database", split.database()]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def mailed(split: Split, user: str) -> str:
+    """The link in the mail to a user."""
+
+    def find() -> str | None:
+        for file in split.mails.glob("*.eml"):
+            mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
+            body = mail.get_body(("plain",)) if user in mail["To"] else None
+            found = re.search(r"^http\S+", body.get_content(), re.MULTILINE) if body else None
+            if found:
+                return found[0]
+        return None
+
+    return str(wait_until(find))
 
 
 @dataclass
@@ -198,28 +219,35 @@ def test_an_identity_without_a_key_pair_gets_one(split: Split) -> None:
     client.log_in(device, "jwt", status=401)
 
 
-def test_an_identity_of_generation_3_at_a_website_of_openid(split: Split) -> None:
-    """The page of the website names its user and gets the code; the operator sees one identity and ends it."""
-    client, user = Client(split.issuer, **{"X-MIRACL-CID": PROJECT}), "web@example.com"
-    device = client.register_plain(user)
+def authorize(client: Client, user: str = "") -> dict[str, Any]:
+    """Opens a session at a website of OpenID Connect, whose page names a user."""
     challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
     query = (
         f"client_id=app&redirect_uri={FAR}&response_type=code&scope=openid%20email&state=st"
         f"&code_challenge={challenge}&code_challenge_method=S256"
     )
-    opened = client.ask("POST", f"/authorize?{query}", {"prerollId": user, "registerOnly": False})
+    return client.ask("POST", f"/authorize?{query}", {"prerollId": user, "registerOnly": False})
+
+
+def claims(split: Split, code: str) -> dict[str, Any]:
+    """What the website learns for a code."""
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": FAR, "code_verifier": VERIFIER}
+    tokens = requests.post(f"{split.issuer}/oidc/token", data=form, auth=("app", SECRET), timeout=60).json()
+    return dict(json.loads(base64.urlsafe_b64decode(tokens["id_token"].split(".")[1] + "==")))
+
+
+def test_an_identity_of_generation_3_at_a_website_of_openid(split: Split) -> None:
+    """The page of the website names its user and gets the code; the operator sees one identity and ends it."""
+    client, user = Client(split.issuer, **{"X-MIRACL-CID": PROJECT}), "web@example.com"
+    device = client.register_plain(user)
+    opened = authorize(client, user)
     assert {"webOTT", "accessURL", "qrURL", "accessId"} <= set(opened)
     details = client.ask("POST", "/rps/v2/codeStatus", {"wid": opened["accessId"], "status": "wid"})
     assert details["prerollId"] == user
     client.log_in(device, "oidc", wid=opened["accessId"], wam=None)
     seen = client.ask("POST", "/rps/v2/access", {"webOTT": opened["webOTT"]})
     code = parse_qs(urlsplit(seen["redirectURL"]).query)["code"][0]
-    form = {
-        "grant_type": "authorization_code", "code": code, "redirect_uri": FAR, "code_verifier": VERIFIER,
-    }  # fmt: skip
-    tokens = requests.post(f"{split.issuer}/oidc/token", data=form, auth=("app", SECRET), timeout=60).json()
-    claims = json.loads(base64.urlsafe_b64decode(tokens["id_token"].split(".")[1] + "=="))
-    assert claims["email"] == user
+    assert claims(split, code)["email"] == user
     assert len(operate(split, "user", "show", user, "--json").splitlines()) == 1
     operate(split, "user", "revoke", user)
     assert client.log_in(device, "oidc", wam=None, status=410)["error"] == "REVOKED_MPINID"
@@ -229,10 +257,51 @@ def test_an_authorization_code_for_an_app(split: Split) -> None:
     """The scope `authcode`, of the clients before client-js 8: the phone itself gets the code."""
     client, user = Client(split.issuer, **{"X-MIRACL-CID": PROJECT}), "code@example.com"
     device = client.register(user)
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-    query = (
-        f"client_id=app&redirect_uri={FAR}&response_type=code&scope=openid&state=st"
-        f"&code_challenge={challenge}&code_challenge_method=S256"
-    )
-    opened = client.ask("POST", f"/authorize?{query}", {"prerollId": user, "registerOnly": False})
-    assert client.log_in(device, "authcode", wid=opened["accessId"])["code"]
+    opened = authorize(client, user)
+    code = client.log_in(device, "authcode", wid=opened["accessId"])["code"]
+    assert claims(split, code)["sub"]
+
+
+def test_our_client_core_at_generation_1(split: Split, tmp_path: Path) -> None:
+    """By header and by base URL: registration with a mail, login of a website, one-time password."""
+    for number, (backend, customer) in enumerate([(split.issuer, PROJECT), (f"{split.issuer}/mfa/{PROJECT}", None)]):
+        name, client = f"mfa{number}@example.com", Client(split.issuer)
+        with SDK(tmp_path / f"store{number}", backend=backend, client_id=customer) as sdk:
+            user = sdk.make_new_user(name, customer_id="")
+            opened = authorize(client)
+            sdk.start_registration_mfa(user, access_code=opened["accessId"])
+            with pytest.raises(IdentityNotVerifiedError):
+                sdk.confirm_registration(user)
+            assert requests.post(mailed(split, name), timeout=60).status_code == 200
+            sdk.confirm_registration(user)
+            sdk.finish_registration(user, PIN)
+            assert user.customer_id == PROJECT
+            assert sdk.get_session_details(opened["accessId"]).customer_id == PROJECT
+            sdk.start_authentication_mfa(user, opened["accessId"])
+            with pytest.raises(IncorrectPinError):
+                sdk.finish_authentication_an(user, "9999", opened["accessId"])
+            sdk.finish_authentication_an(user, PIN, opened["accessId"])
+            seen = client.ask("POST", "/rps/v2/access", {"webOTT": opened["webOTT"]})
+            code = parse_qs(urlsplit(seen["redirectURL"]).query)["code"][0]
+            assert claims(split, code)["email"] == name
+            sdk.start_authentication_otp(user)
+            password = sdk.finish_authentication_otp(user, PIN)
+            assert (len(password.otp), password.ttl_seconds) == (6, 60)
+            operate(split, "user", "revoke", name)
+            sdk.start_authentication(user)
+            with pytest.raises(IncorrectPinError):
+                sdk.finish_authentication(user, PIN)
+            assert user.state == State.BLOCKED
+
+
+def test_a_program_for_the_mfa_core(split: Split, tmp_path: Path) -> None:
+    """In C++: the back end has verified the user, and gets the code that the app takes to it."""
+    program, client, name = tmp_path / "mfa_client", Client(split.issuer), "cxx@example.com"
+    source, library = Path(__file__).with_name("mfa_client.cpp"), ROOT / "build/libmpin.so"
+    compiler = os.environ.get("CXX", "c++")
+    flags = ["-std=c++11", "-Wall", "-Werror", f"-I{ROOT}/include/cxx", f"-Wl,-rpath,{ROOT}/build"]
+    subprocess.run([compiler, *flags, "-o", str(program), str(source), str(library)], check=True)
+    words = [split.issuer, PROJECT, name, client.activation_token(name), authorize(client)["accessId"]]
+    done = subprocess.run([str(program), *words], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert claims(split, done.stdout.strip())["sub"]

@@ -94,10 +94,12 @@ struct MFAFace: Face {
     private func ofPath(_ handler: @escaping CustomerHandler) -> Handler {
         answering { request, context in
             let project = try await project(context.parameters.get("customer") ?? "")
-            var request = request
-            request.headers[.miraclCID] = project.id
+            // The handlers of other generations read the project from the header.
+            var head = request.head
+            head.headerFields[.miraclCID] = project.id
+            let named = Request(head: head, body: request.body)
             let base = trust.config.baseURL + Self.place + project.id
-            return try await handler(request, context, Customer(project: project, base: base))
+            return try await handler(named, context, Customer(project: project, base: base))
         }
     }
 

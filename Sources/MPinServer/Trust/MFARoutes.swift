@@ -40,9 +40,8 @@ extension MFAFace {
         try await trust.rates.admit(.register, user: form.application.userID)
         if let code = form.application.activationCode { return try await register(form, code: code, customer) }
         // A registration that begins again may have outlived its session.
-        guard try await id != nil || rules.isOpen(form.wid, project: customer.project.id) else {
-            throw APIError(.badRequest, "Invalid access id")
-        }
+        let isOpen = try await rules.isOpen(form.wid, project: customer.project.id)
+        guard isOpen || id != nil else { throw APIError(.badRequest, "Invalid access id") }
         let started = try await trust.service.register(form.application) { try await milagro.verify($0, form) }
         trust.metrics.count(.registrations)
         return .json(
