@@ -64,13 +64,29 @@ package struct MPinID: Sendable, Equatable {
     /// Makes a new ID of version 5 for a user of a project (TRUST wire section 2.1). `verification` tells how the user was
     /// verified.
     package static func issue(
-        userID: String, project: String, verification: VerificationType = .mail, at now: Moment
+        userID: String, project: String, verification: VerificationType = .mail, scope: Scope = .login, at now: Moment
     ) throws -> MPinID {
         let salt = Data(try randomBytes(16)).base64EncodedString()
         let members = [
             #""iat":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
-            #""salt":"\#(salt)""#, #""v":5"#, #""scope":["auth"]"#, #""dta":[]"#,
+            #""salt":"\#(salt)""#, #""v":5"#, #""scope":["\#(scope.rawValue)"]"#, #""dta":[]"#,
             #""vt":"\#(verification.rawValue)""#,
+        ]
+        return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
+    }
+
+    /// What an identity of a project is for.
+    package enum Scope: String, Sendable {
+        case login = "auth"
+        /// Signatures only, with a PIN of their own, as the first clients kept them.
+        case signing = "dvs"
+    }
+
+    /// Makes a new ID of version 1 for a user of a project (TRUST wire section 2.1).
+    package static func issue(userID: String, project: String, mobile: Int, at now: Moment) throws -> MPinID {
+        let members = [
+            #""issuedAt":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
+            #""mobile":\#(mobile)"#, #""salt":"\#(Hex.encode(try randomBytes(16)))""#, #""v":1"#,
         ]
         return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
     }

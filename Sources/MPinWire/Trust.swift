@@ -139,6 +139,8 @@ package struct TrustVerificationRequest: Codable, Sendable {
     package var deviceName: String?
     /// The OpenID scopes that the user registers for; empty without OpenID.
     package var scope: [String]?
+    /// The OpenID client for which the user registers. Clients before client-js 7 name no project.
+    package var clientId: String?
 }
 
 /// The answer to ``TrustVerificationRequest``.
@@ -269,7 +271,8 @@ package struct TrustPass2Response: Codable, Sendable {
 /// POST /rps/v2/authenticate (TRUST wire section 4.10).
 package struct TrustAuthenticateRequest: Codable, Sendable {
     package var authOTT: String
-    /// The kind of the secrets that a renewal makes: `dvs`, those with a key pair.
+    /// The kind of the secrets that a renewal makes: `dvs`, those with a key pair. Clients that cannot renew their secret
+    /// leave it out.
     package var wam: String?
 }
 
@@ -278,10 +281,15 @@ package struct TrustAuthenticateResponse: Codable, Sendable {
     package var status = 200
     package var message = "OK"
     package var jwt: SecretText?
+    /// The authorization code of a login with the scope `authcode`.
+    package var code: String?
     /// If it is there, the device must register again, and then repeat the login.
     package var dvsRegister: TrustRenewal?
 
-    package init(jwt: String?) { self.jwt = jwt.map { SecretText($0) } }
+    package init(jwt: String?, code: String? = nil) {
+        self.jwt = jwt.map { SecretText($0) }
+        self.code = code
+    }
 
     package init(renewal token: String) {
         message = "renew"

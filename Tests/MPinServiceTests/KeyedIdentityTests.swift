@@ -13,13 +13,15 @@ final class KeyedIdentityTests: XCTestCase {
     func testAnOldRecordHasNoPublicKey() throws {
         var record = IdentityRecord(mpinID: "7b7d", userID: "a", keyID: "1", registered: now)
         XCTAssertEqual(record.publicKeyHash, IdentityRecord.noPublicKey)
-        let successor = 1 + 4 + SHA256.size
-        for without in [successor, successor + 4 + SHA256.size] {
+        let renewal = 4 + SHA256.size + 4 + 1
+        let successor = 1 + 4 + SHA256.size + renewal
+        for without in [renewal, successor, successor + 4 + SHA256.size] {
             XCTAssertEqual(try IdentityRecord(stored: Array(record.stored().dropLast(without))), record)
         }
         let length = try record.stored().count
         record.publicKeyHash = SHA256.hash([1])
         (record.mustRenew, record.successor) = (true, SHA256.hash([2]))
+        record.renewal = .init(publicKeyHash: SHA256.hash([3]), keyID: "2")
         XCTAssertEqual(try IdentityRecord(stored: record.stored()), record)
         XCTAssertEqual(try record.stored().count, length, "the length does not reveal whether there is a key")
     }
@@ -44,7 +46,7 @@ final class KeyedIdentityTests: XCTestCase {
             try Client.pass2(x: x.span, y: challenge.span, sec: a.span, into: &v)
         }
         let proof = AuthenticationService.Proof(
-            id: client.id, v: Hex.encode(v), wid: "0", wantsDigits: false, hasKeyPair: true)
+            id: client.id, v: Hex.encode(v), wid: "0", wantsDigits: false, isScoped: true)
         let token = try await world.service.judge(proof, ServiceUnderTest.logger).token
         let outcome = try await projects.redeem(token)
         XCTAssertEqual(outcome.verdict, .wrong(left: 2))

@@ -198,11 +198,12 @@ extension Daemon {
 
         let openID: OpenIDFace?
         let trust: TrustFace?
+        let mfa: MFAFace?
 
         /// All HTTP interfaces of the service. That for MIRACL Trust is the first one, because its paths begin with
         /// `/rps/`, as Milagro's do, and have CORS rules of their own.
         var faces: [any Face] {
-            let faces: [(any Face)?] = [trust, milagro, openID]
+            let faces: [(any Face)?] = [trust, mfa, milagro, openID]
             return faces.compactMap(\.self)
         }
     }
@@ -252,11 +253,14 @@ extension Daemon {
             milagro.authorizationCode = { try await openID.code(authOTT: $0, wid: $1) }
             milagro.proveUserID = { try await openID.provider.profiles.proveUserID($0, at: openID.provider.now) }
         }
+        // The face keeps a copy of Milagro's, which does not choose.
+        let mfa = trust.map { [milagro] in MFAFace(trust: $0, milagro: milagro) }
+        if let mfa { milagro.choosing = { mfa.choosing($0, $1) } }
         return ServiceParts(
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], openID: openID,
-            trust: trust)
+            trust: trust, mfa: mfa)
     }
 
     private func openID(

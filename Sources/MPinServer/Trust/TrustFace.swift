@@ -63,6 +63,7 @@ struct TrustFace: Face {
         for (path, handler) in handlers.merging(quickCodeHandlers, uniquingKeysWith: { $1 }) {
             router.serve(path, [.post: answering(handler)])
         }
+        addGeneration3Routes(to: router)
         addSigningRoutes(to: router)
         addBackEndRoutes(to: router)
         router.serve("/.well-known/jwks", [.get: { _, _ in openID.certificates() }])
@@ -112,5 +113,5 @@ extension Request {
 }
 
 extension HTTPField.Name {
-    fileprivate static let miraclCID = constant("X-MIRACL-CID")
+    static let miraclCID = constant("X-MIRACL-CID")
 }

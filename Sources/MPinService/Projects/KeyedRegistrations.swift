@@ -52,19 +52,16 @@ extension ProjectService {
         guard Devices.isPushToken(wish.pushToken) else { throw ProjectFault.badMember("pushToken") }
         let userID = try UserID.accepted(wish.userID, service.limits)
         let keyID = try service.currentKeyID()
-        guard let activation = try await activation(wish, user: userID, at: now) else {
-            throw ProjectFault.wrongActivationToken
-        }
+        guard
+            let activation = try await activation(
+                wish.activationToken, user: userID, project: wish.projectID, at: now)
+        else { throw ProjectFault.wrongActivationToken }
         let project = try await project(activation.projectID)
-        let id =
-            try activation.id
-            ?? MPinID.issue(
-                userID: wish.userID, project: project.id, verification: activation.verification, at: now)
+        let id = try await newID(for: activation, written: wish.userID, at: now)
         var pushToken = wish.pushToken
-        if let old = activation.replaced {
-            try await renewals.add(id, replacing: old, of: userID, at: now)
-            // A client that renews its secret does not repeat its push token.
-            if pushToken == nil { pushToken = try await service.devices.pushToken(of: old, user: userID, at: now) }
+        // A client that renews its secret does not repeat its push token.
+        if let old = activation.replaced, pushToken == nil {
+            pushToken = try await service.devices.pushToken(of: old, user: userID, at: now)
         }
         let tickets = try await service.addIdentity(
             id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName, pushToken: pushToken)
@@ -73,13 +70,13 @@ extension ProjectService {
             isByBackEnd: activation.verification == .custom)
     }
 
-    /// Takes the activation token or the QuickCode of a request. Nil if it is wrong, or if the identity from which it
-    /// comes may no longer log in.
-    private func activation(_ wish: Enrolment, user: String, at now: Moment) async throws -> Activation? {
-        guard !QuickCodes.isCode(wish.activationToken) else {
-            return try await quickCodeActivation(wish.activationToken, user: user, project: wish.projectID)
+    /// Takes the activation token or the QuickCode of a request, which names `project`. Nil if it is wrong, or if the
+    /// identity from which it comes may no longer log in.
+    func activation(_ token: String, user: String, project: String?, at now: Moment) async throws -> Activation? {
+        guard !QuickCodes.isCode(token) else {
+            return try await quickCodeActivation(token, user: user, project: project)
         }
-        let found = try await activations.take(wish.activationToken, user: user, at: now)
+        let found = try await activations.take(token, user: user, at: now)
         guard let old = found?.replaced else { return found }
         return try await service.identity(old)?.isBarred == false ? found : nil
     }
