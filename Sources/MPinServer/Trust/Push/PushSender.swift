@@ -101,7 +101,8 @@ final class PushSender: Service {
             return true
         } catch {
             if !Task.isCancelled {
-                logger.warning("the receiver of pushes cannot be reached", metadata: ["id": "\(id)", "error": "\(error)"])
+                logger.warning(
+                    "the receiver of pushes cannot be reached", metadata: ["id": "\(id)", "error": "\(error)"])
             }
             return false
         }
