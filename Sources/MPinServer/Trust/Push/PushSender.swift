@@ -4,7 +4,7 @@ package import MPinSecrets
 package import MPinStore
 package import MPinWire
 import NIOCore
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// Where pushes go: to a program of the operator's, which passes them on to the services of the phones' makers.
