@@ -48,14 +48,16 @@ final class TrustPhone {
 
     /// Logs in for a token: pass 1, pass 2 and authenticate.
     func login(_ identity: Identity) throws {
-        let y = try server.send("POST", "/rps/v2/pass1", body: identity.pass1).decoded(TrustPass1Response.self, "pass1").y
-        let challenge = try Hex.decode(y).orFail("y")
+        let pass1 = try server.send("POST", "/rps/v2/pass1", body: identity.pass1)
+            .decoded(TrustPass1Response.self, "pass1")
+        let challenge = try Hex.decode(pass1.y).orFail("y")
         let v = try filled(MPinSize.g1) { v throws(MPinError) in
             try Client.pass2(x: identity.x.span, y: challenge.span, sec: identity.sec.span, into: &v)
         }
         let proof = #"{"mpin_id":"\#(identity.id)","V":"\#(Hex.encode(v))"}"#
-        let token = try server.send("POST", "/rps/v2/pass2", body: proof).decoded(TrustPass2Response.self, "pass2").authOTT
-        let answer = try server.send("POST", "/rps/v2/authenticate", body: #"{"authOTT":"\#(token)","wam":"dvs"}"#)
+        let pass2 = try server.send("POST", "/rps/v2/pass2", body: proof).decoded(TrustPass2Response.self, "pass2")
+        let body = #"{"authOTT":"\#(pass2.authOTT)","wam":"dvs"}"#
+        let answer = try server.send("POST", "/rps/v2/authenticate", body: body)
             .decoded(TrustAuthenticateResponse.self, "authenticate")
         _ = try answer.jwt.orFail("answer without jwt")
     }

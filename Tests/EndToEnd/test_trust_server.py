@@ -100,19 +100,36 @@ def test_a_phone_logs_a_page_of_the_project_in(trust: TrustServer, client: Clien
     assert good(client.report(name, "user", userId=user)) == {"status": "OK", "message": ""}
     assert client.access(session).items() >= {"status": "user", "userId": user}.items()
     good(client.login(device, scope="oidc", wid=name))
-    assert client.access(session).items() >= {"status": "authenticated", "userId": user}.items()
+    done = client.access(session)
+    assert done.items() >= {"status": "authenticated", "userId": user}.items()
+    assert redeem(trust, done["redirectURL"], state=None)["sub"]
+    again = client.access(session)
+    assert again["status"] == "authenticated" and "redirectURL" not in again
 
 
-def test_a_phone_aborts_a_login(client: Client) -> None:
+def test_a_page_without_a_client_learns_the_user_only(trust: TrustServer) -> None:
+    """A client with several redirect URIs, a public one, or one of somebody else's is none to be led to."""
+    for number, client_id in enumerate(["", "several", "public", "stranger"]):
+        client = trust.project(f"page-{number}", "--client", client_id)
+        user = trust.user()
+        device = trust.register(client, user)
+        session = good(client.post("/rps/v2/session", {"projectId": client.project}))
+        good(client.login(device, scope="oidc", wid=wid(session["qrURL"])))
+        assert client.access(session) == {"status": "authenticated", "statusCode": 0, "userId": user}
+
+
+def test_a_phone_aborts_a_login(trust: TrustServer, client: Client) -> None:
     session = good(client.post("/rps/v2/session", {"projectId": PROJECT}))
-    good(client.report(wid(session["qrURL"]), "abort"))
+    name = wid(session["qrURL"])
+    good(client.report(name, "abort"))
     assert client.access(session)["status"] == "abort"
+    refused(client.login(trust.register(client), scope="oidc", wid=name), 400, "INVALID_AUTHENTICATION_SESSION")
 
 
-def redeem(trust: TrustServer, url: str) -> Body:
+def redeem(trust: TrustServer, url: str, state: str | None = "st") -> Body:
     """Redeems the code with which a login of the OpenID provider ends. Returns the claims of the user."""
     query = parse_qs(urlsplit(url).query)
-    assert url.startswith(CALLBACK + "?") and query["state"] == ["st"]
+    assert url.startswith(CALLBACK + "?") and query.get("state") == ([state] if state else None)
     form = {"grant_type": "authorization_code", "code": query["code"][0], "redirect_uri": CALLBACK}
     tokens = good(requests.post(trust.url + "/oidc/token", data=form, auth=(CLIENT, SECRET), timeout=60))
     _, members = claims(trust.client(), tokens["id_token"], "/oidc/certs")

@@ -7,12 +7,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 import requests
 from node import ROOT
-from test_trust_server import OIDC
 from trust_phone import Begun, Body, Client, Device, Keys, good, wid
 from trust_server import PROJECT, TrustServer
 
@@ -119,7 +117,7 @@ class Player:
         renewal = answer.get("dvsRegister", {}).get("token")
         self.token = answer.get("actToken") or answer.get("code") or renewal or self.token
         if path == "/rps/v2/session":
-            self.open_session()
+            self.session, self.wid = answer, wid(answer["qrURL"])
         if path == "/pushauth" and "webOTT" in answer:
             self.session = answer
             self.wid = wid(json.loads(self.trust.pushes.next(self.user)["body"])["qrURL"])
@@ -127,11 +125,6 @@ class Player:
             self.shares.append(answer["dvsClientSecret"])
             if len(self.shares) == 2:
                 self.device = Device.made(self.answer, self.shares, self.keys)
-
-    def open_session(self) -> None:
-        """A session of the project's page tells the user only. One of an OpenID client ends as it was recorded."""
-        self.session = good(self.client.post("/authorize?" + urlencode(OIDC), {"prerollId": self.user}))
-        self.wid = wid(self.session["qrURL"])
 
 
 def kinds(value: Any) -> Any:

@@ -33,6 +33,17 @@ CLIENTS = f"""
   secret-sha256: {hashlib.sha256(SECRET.encode()).hexdigest()}
   redirect-uri: [{CALLBACK}]
   first-party: true
+- id: several
+  secret-sha256: {hashlib.sha256(SECRET.encode()).hexdigest()}
+  redirect-uri: [{CALLBACK}, {CALLBACK}/2]
+  first-party: true
+- id: public
+  auth-method: none
+  redirect-uri: [{CALLBACK}]
+  first-party: true
+- id: stranger
+  secret-sha256: {hashlib.sha256(SECRET.encode()).hexdigest()}
+  redirect-uri: [{CALLBACK}]
 """
 
 

@@ -1,11 +1,11 @@
+import Foundation
 import Logging
 import LoopbackServer
 import MPinSecrets
+import MPinServer
 import MPinStore
 import MPinWire
 import XCTest
-
-@testable import MPinServer
 
 /// Tests what the sender of pushes does when its receiver does not take them. Other tests of pushes are end-to-end.
 final class PushTests: XCTestCase {
@@ -58,7 +58,10 @@ final class PushTests: XCTestCase {
         let key = SecretBytes(copying: Array(secret).span)
         XCTAssertEqual(webhook.signature(key), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
         XCTAssertTrue(webhook.isSigned("v1,AAAA v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", key))
-        for wrong in ["", "v1,", "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="] {
+        for wrong in [
+            "", "v1,", "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+            "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+        ] {
             XCTAssertFalse(webhook.isSigned(wrong, key), wrong)
         }
     }

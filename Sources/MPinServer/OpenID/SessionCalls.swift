@@ -64,7 +64,29 @@ extension OpenIDFace {
     /// in. Nil if no client has, or its answer was already taken.
     func redirect(_ webOTT: String, _ authOTT: String) async throws -> String? {
         guard let wish = try await provider.logins.take(webOTT: webOTT, at: provider.now) else { return nil }
-        return wish.address.location(try await members(wish, authOTT))
+        return wish.address.location(try await members(wish) { try await redeemed(authOTT) })
+    }
+
+    /// Lets the session of a page that sends no authorization request end at the redirect URI of the client `id`, with a
+    /// code and without a state. Changes nothing if there is a choice, or something that only such a request can say: the
+    /// client has several redirect URIs, is public, so that it needs a PKCE challenge, or its users are asked for consent.
+    func redirect(_ browser: AuthenticationService.OpenedBrowser, to id: String) async throws {
+        guard let client = try await provider.client(id), client.redirectURIs.count == 1,
+            let uri = client.redirectURIs.first, client.isFirstParty
+        else { return }
+        let members = [
+            ("client_id", id), ("redirect_uri", uri.text), ("response_type", "code"), ("scope", "openid"),
+        ]
+        guard let parameters = RequestParameters(RequestParameters.query(members)),
+            case (.accepted(let wish), _) = try await provider.read(parameters)
+        else { return }
+        try await provider.logins.keep(wish, webOTT: browser.webOTT, wid: browser.wid, at: provider.now)
+    }
+
+    /// Returns the URL with the code, as ``redirect(_:_:)`` does, for a login whose token was redeemed already.
+    func redirect(_ webOTT: String, _ login: UserLogin) async throws -> String? {
+        guard let wish = try await provider.logins.take(webOTT: webOTT, at: provider.now) else { return nil }
+        return wish.address.location(try await members(wish) { login })
     }
 
     /// Returns the code for an app whose user has logged in on this phone: the phone gets it, and not the session's
@@ -72,7 +94,7 @@ extension OpenIDFace {
     /// gets an error instead of a code.
     func code(authOTT: String, wid: String) async throws -> String? {
         guard let wish = try await provider.logins.take(wid: wid, at: provider.now) else { return nil }
-        let members = try await members(wish, authOTT)
+        let members = try await members(wish) { try await redeemed(authOTT) }
         guard let code = members.first(where: { $0.0 == "code" }) else {
             let reason = members.first { $0.0 == "error_description" }?.1 ?? "the login was refused"
             throw APIError(.forbidden, reason)
@@ -81,10 +103,13 @@ extension OpenIDFace {
     }
 
     /// Returns the parameters for the client's redirect URI: a code, or an error. If the client needs the user's
-    /// consent, it is an error, because there is no page that could ask for it.
-    private func members(_ wish: AuthorizationRequest, _ authOTT: String) async throws -> [(String, String)] {
+    /// consent, it is an error, because there is no page that could ask for it. `redeem` returns the login; nil if it was
+    /// refused.
+    private func members(
+        _ wish: AuthorizationRequest, _ redeem: () async throws -> UserLogin?
+    ) async throws -> [(String, String)] {
         guard let client = try await provider.client(wish.address.clientID), !client.isDisabled,
-            let login = try await redeemed(authOTT)
+            let login = try await redeem()
         else {
             return wish.address.answer(
                 AuthorizationFault(.accessDenied, "the login was refused"), issuer: config.issuer)

@@ -10,6 +10,9 @@ extension TrustFace {
     func openSession(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustSessionRequest.self, limits)
         let (browser, project) = try await open(body, request)
+        if body.hash?.isEmpty ?? true, let clients = project.clients, clients.count == 1, let client = clients.first {
+            try await openID.redirect(browser, to: client)
+        }
         return .json(
             TrustSessionResponse(webOTT: browser.webOTT, accessURL: accessURL, qrURL: qrURL(project, browser)))
     }
@@ -69,7 +72,8 @@ extension TrustFace {
             return .json(TrustAccessResponse(status: "abort", userId: session.userID))
         }
         try await rules.finishSession(webOTT: webOTT, login: login.userID)
-        return .json(TrustAccessResponse(status: "authenticated", userId: login.userID))
+        let url = try await openID.redirect(webOTT, login)
+        return .json(TrustAccessResponse(status: "authenticated", userId: login.userID, redirectURL: url))
     }
 
     /// POST /rps/v2/codeStatus: stores what a phone reports about a session, and tells the phone what the session is.

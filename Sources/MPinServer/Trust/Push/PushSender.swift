@@ -1,8 +1,8 @@
 import AsyncHTTPClient
-import Logging
+package import Logging
 package import MPinSecrets
-import MPinStore
-import MPinWire
+package import MPinStore
+package import MPinWire
 import NIOCore
 import ServiceLifecycle
 import Synchronization
@@ -14,7 +14,7 @@ package struct PushTarget: Sendable {
     /// Signs the requests.
     let key: SecretBytes
     /// The pauses before the tries. They end before the session does that a push is for.
-    var pauses: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
+    package var pauses: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
 
     package init(url: String, key: SecretBytes) {
         self.url = url
@@ -24,9 +24,9 @@ package struct PushTarget: Sendable {
 
 /// Sends pushes in the background. They are only in the memory of this process, because their sessions are over in
 /// minutes.
-final class PushSender: Service {
+package final class PushSender: Service {
     /// The largest number of pushes that are under way.
-    static let maxWaiting = 1000
+    package static let maxWaiting = 1000
     /// The seconds that the receiver has for its answer.
     private static let answerSeconds = 5
 
@@ -38,7 +38,7 @@ final class PushSender: Service {
     private let waiting = Mutex(0)
     private let http = ForwardingClient()
 
-    init(_ target: PushTarget, clock: @escaping @Sendable () -> Moment, logger: Logger) {
+    package init(_ target: PushTarget, clock: @escaping @Sendable () -> Moment, logger: Logger) {
         self.target = target
         self.clock = clock
         self.logger = logger
@@ -46,7 +46,7 @@ final class PushSender: Service {
     }
 
     /// Lets a push be sent. False if too many are under way.
-    func send(_ push: TrustPush) -> Bool {
+    package func send(_ push: TrustPush) -> Bool {
         let isTaken = waiting.withLock { count in
             guard count < Self.maxWaiting else { return false }
             count += 1
@@ -56,7 +56,7 @@ final class PushSender: Service {
         return isTaken
     }
 
-    func run() async throws {
+    package func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 for await push in self.pushes {
@@ -70,7 +70,7 @@ final class PushSender: Service {
     }
 
     /// Tries until the receiver takes the push. The log has neither its link nor its token.
-    func deliver(_ push: TrustPush) async {
+    package func deliver(_ push: TrustPush) async {
         do {
             let (id, body) = ("msg_" + Hex.encode(try randomBytes(16)), try JSON.bytes(push))
             for pause in target.pauses {
@@ -101,7 +101,8 @@ final class PushSender: Service {
             return true
         } catch {
             if !Task.isCancelled {
-                logger.warning("the receiver of pushes cannot be reached", metadata: ["id": "\(id)", "error": "\(error)"])
+                logger.warning(
+                    "the receiver of pushes cannot be reached", metadata: ["id": "\(id)", "error": "\(error)"])
             }
             return false
         }
