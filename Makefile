@@ -29,7 +29,7 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 
 .DEFAULT_GOAL := help
 # Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
-LONG = laws dudect tsan coverage faults faults-asan pages-test times-test wasm-reproducible
+LONG = laws dudect tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
 # The longest tests come first, because two run at a time.
 TESTS = unit browser-test asan fuzz python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
@@ -74,8 +74,8 @@ check-all: ## all checks, the long ones and those that measure time too
 
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
-MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/wasm/mpin.wasm
+MADE = lib server examples cli man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
+	build/oidc-venv/installed build/wasm/mpin.wasm build/objc/objc-test
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -92,6 +92,7 @@ lint: packages ## formatting, citations and links, the lists of tables and of te
 	Tests/rows.py
 	Tests/tables.py
 	Tests/count_test.sh
+	Sources/Wasm/status.py --check
 	$(MAKE) -C Tests/C headers
 
 abi: lib programs ## exports equal headers, nothing else; same ABI as released; loads without Swift
@@ -119,10 +120,13 @@ python-test: lib server build/venv/installed ## the Python package, and its type
 runtimes-test: lib server ## the examples in Java and Ruby
 	Tests/EndToEnd/runtimes.sh
 
+objc-test: lib server build/objc/objc-test build/oidc-venv/installed ## the Objective-C classes on GNUstep: the old apps' own lines
+	Tests/EndToEnd/objc.sh
+
 numbers-test: server $(BENCH) $(LOAD) ## the rows of Sources/NUMBERS.md are those that bench and load measure
 	$(BENCH) --json >.build/names.json
 	Sources/Packaging/numbers.py --check bench .build/names.json
-	Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --json >.build/names.json
+	Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9 --json >.build/names.json
 	Sources/Packaging/numbers.py --check load .build/names.json
 
 readme-test: lib server examples cli ## the README's snippets, exactly as printed
@@ -136,7 +140,7 @@ soak-test: lib server $(LOAD) ## make soak in less than a minute, without the te
 
 store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every engine, and whole logins with PostgreSQL
 	$(SWIFT) test -c release --skip-build --filter MPinStoreTests
-	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9
+	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 
 cluster-test: lib server ## three servers with one PostgreSQL database: any of them may be asked, each may be killed
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py $(CLUSTER_FLAGS)
@@ -155,6 +159,12 @@ oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID prov
 	Tests/EndToEnd/oidc.sh
 	Tests/EndToEnd/forward_auth.sh
 
+trust-test: lib server build/oidc-venv/installed ## the server for clients of MIRACL Trust: every flow, and recorded requests
+	Tests/EndToEnd/trust.sh
+
+trust-memory-test: lib server build/oidc-venv/installed ## 10,000 registrations with key pairs need 8 MiB more than 1,000
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python build/oidc-venv/bin/python -B Tests/EndToEnd/trust_memory.py
+
 SAMPLES = flask apache nginx mobile
 samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
 	Tests/EndToEnd/samples.sh $(SAMPLES)
@@ -166,8 +176,8 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test
-.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%)
+TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test
+.PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%) trust-test
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 
@@ -268,6 +278,10 @@ build/mpin-example: FORCE | $(LIB)
 	@sed 's|@version@|$(VERSION)|; s|@prefix@|$(CURDIR)|; s|@libdir@|$(CURDIR)/build|; s|@includedir@|$(CURDIR)/include|' \
 		Sources/Packaging/mpin.pc.in >build/mpin.pc
 	PKG_CONFIG_PATH=$(CURDIR)/build $(MAKE) -C bindings/c OUT=$(CURDIR)/$@
+
+# build/mpin-example leaves build/mpin.pc.
+build/objc/objc-test: FORCE | $(LIB) build/mpin-example
+	$(MAKE) -C Tests/ObjC check built CLANG=$(SWIFT_CLANG)
 
 build/venv/installed: $(shell find bindings/python -name '*.py' -o -name pyproject.toml) | $(STAMP)
 	$(PYTHON) -m venv --system-site-packages build/venv

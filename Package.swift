@@ -151,6 +151,7 @@ let package = Package(
         tests("IntervalTests", ["CGMP"]),
         tests("MPinCryptoTests", ["MPinCrypto", "BN254CX", "MPinSecrets"]),
         tests("MPinSecretsTests", ["MPinSecrets"]),
+        tests("MPinWireTests", ["MPinWire", "MPinSecrets"]),
         .target(
             name: "LoopbackServer", dependencies: ["MPinHTTP"], path: "Tests/LoopbackServer", swiftSettings: strict),
         .executableTarget(

@@ -17,7 +17,7 @@ make -C Tests/C programs LIB="$library" OUT="$PWD/build/c-tests-coverage" DEFINE
 # Runs the tests of the client's modules only, because the server is not measured here.
 swift build --build-tests --enable-code-coverage --scratch-path "$scratch"
 swift test --skip-build --enable-code-coverage --scratch-path "$scratch" \
-    --filter '^(MPinSDK|MPinHTTP|MPinSecrets|MPinCrypto)Tests'
+    --filter '^(MPinSDK|MPinHTTP|MPinWire|MPinSecrets|MPinCrypto)Tests'
 tests=$(find -L "$scratch/debug" -maxdepth 1 -name '*.xctest' -print -quit)
 swift_profile=$scratch/debug/codecov/default.profdata
 

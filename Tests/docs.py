@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ["Sources", "Tests", "include", "bindings", "docs"]
-KINDS = {".swift", ".h", ".c", ".cpp", ".py", ".sh", ".rb", ".java", ".md", ".yaml", ".1", ".3", ".8"}
+KINDS = {".swift", ".h", ".c", ".cpp", ".py", ".sh", ".rb", ".java", ".js", ".ts", ".mjs", ".md", ".yaml", ".1", ".3", ".8"}
 # Files of other projects, which are not checked.
 FOREIGN = ["Tests/Vectors/transcripts"]
 

@@ -75,6 +75,11 @@ package final class ServerContext: Sendable {
         }
     }
 
+    /// Whether e(Q, V) e(sQ, point) is 1.
+    func isOne(_ arena: inout Arena, v: G1, point: G1) -> Bool {
+        check(&arena, point: point, v: v, key: nil).isOne(arena.scratch)
+    }
+
     /// The value e(key, V) e(sQ, point). If `key` is nil, Q is used instead.
     private func check(_ arena: inout Arena, point: G1, v: G1, key: G2?) -> GT {
         let value = arena.gt()

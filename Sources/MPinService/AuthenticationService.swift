@@ -20,6 +20,8 @@ package struct AuthenticationService: Sendable {
     /// The relying party's permission to log in; nil if every user has it.
     let permission: Permission?
     let observer: ServiceObserver
+    /// The checks of proofs.
+    package let checks: JointChecks
     /// The slots for data of IDs that were never registered.
     let slots: Slots
     let registrations: Registrations
@@ -51,6 +53,7 @@ package struct AuthenticationService: Sendable {
         self.authorities = authorities
         self.permission = permission
         self.observer = observer
+        checks = JointChecks(pause: rules.pause)
         self.slots = slots
         registrations = Registrations(in: durable)
         // If both stores are in this process, a crash that loses a reservation also loses the challenge and the token

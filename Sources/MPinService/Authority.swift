@@ -27,6 +27,10 @@ package protocol Authority: Sendable {
     /// bytes.
     func keyedSecretTicket(_ id: MPinID, publicKey: [UInt8], keyID: String) -> String
 
+    /// Asks for the D-TA's share of the client secret of an identity with a key pair: a G1 point, 65 bytes. `publicKey`
+    /// has 128 bytes.
+    func keyedSecretShare(_ id: MPinID, publicKey: [UInt8], keyID: String) async throws -> SecretBytes
+
     /// Asks for the D-TA's share of a time permit: a G1 point, 65 bytes.
     func permitShare(_ permit: Permit) async throws -> SecretBytes
 

@@ -94,12 +94,12 @@ package struct Challenges: Sendable {
 
     /// Returns the valid challenges of the ID, newest first, and notes that `proof`, a G1 point, was presented for
     /// them. Challenges for which the same proof was presented before are left out, and those of the other kind:
-    /// `hasKeyPair` tells whether the login is one with a key pair.
+    /// `isScoped` tells whether the login has a scope.
     package func claim(
-        _ id: MPinID, proof: [UInt8], hasKeyPair: Bool = false, at now: Moment
+        _ id: MPinID, proof: [UInt8], isScoped: Bool = false, at now: Moment
     ) async throws -> [Challenge] {
         let change = Claim(
-            key: table.key(id.key), id: id.key, proof: SHA256.hash(proof), hasKeyPair: hasKeyPair, now: now)
+            key: table.key(id.key), id: id.key, proof: SHA256.hash(proof), isScoped: isScoped, now: now)
         return try await table.store.perform(change, at: now, .volatile)
     }
 }
@@ -113,7 +113,7 @@ private struct Claim: NamedChange {
     let id: String
     /// SHA-256 of the proof.
     let proof: [UInt8]
-    let hasKeyPair: Bool
+    let isScoped: Bool
     let now: Moment
 
     var keys: [ItemKey] { [key] }
@@ -125,7 +125,7 @@ private struct Claim: NamedChange {
             for index in challenges.indices {
                 let challenge = challenges[index]
                 guard challenge.id == id, challenge.expires > now, !challenge.tried.contains(proof),
-                    challenge.publicKey.isEmpty != hasKeyPair
+                    (challenge.scope != nil) == isScoped
                 else { continue }
                 challenges[index].tried.append(proof)
                 claimed.insert(challenge, at: 0)

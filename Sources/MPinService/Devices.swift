@@ -25,6 +25,8 @@ package struct Devices: Sendable {
     fileprivate struct Entry: Codable, Storable {
         /// Empty if the client gave no name.
         var name: String
+        /// Nil if the client gave none.
+        var pushToken: String?
     }
 
     /// The longest name that is stored, in characters.
@@ -41,13 +43,18 @@ package struct Devices: Sendable {
         self.store = store
     }
 
-    /// Stores that an identity is a device of the user. A device that is there already keeps its name. It is called
-    /// before the identity is stored, so that no identity is missing here.
-    func add(identity: String, of userID: String, name: String, at now: Moment) async throws {
-        let entry = Entry(name: Self.shown(name))
+    /// Stores that an identity is a device of the user. A device that is there already keeps its name, and its push token
+    /// if there is no new one. It is called before the identity is stored, so that no identity is missing here.
+    func add(
+        identity: String, of userID: String, name: String, pushToken: String? = nil, at now: Moment
+    ) async throws {
+        let token = pushToken.flatMap { $0.isEmpty ? nil : $0 }
+        let entry = Entry(name: Self.shown(name), pushToken: token)
         let (device, user) = (table.key(Self.prefix(userID) + identity), users.key(userID))
         try await store.transaction([device, user], at: now, .ordered) { items in
-            try Table<Entry>.change(&items[device]) { if $0 == nil { $0 = .init(entry) } }
+            try Table<Entry>.change(&items[device]) {
+                if $0 == nil { $0 = .init(entry) } else if let token { $0?.value.pushToken = token }
+            }
             try Table<Bool>.change(&items[user]) { $0 = .init(true) }
         }
     }
@@ -58,6 +65,19 @@ package struct Devices: Sendable {
         return try await table.all(startingWith: prefix, at: now).map {
             (String($0.key.dropFirst(prefix.count)), $0.value.name)
         }
+    }
+
+    /// Returns the identities of a user that have push tokens, with these.
+    func pushTokens(of userID: String, at now: Moment) async throws -> [(identity: String, token: String)] {
+        let prefix = Self.prefix(userID)
+        return try await table.all(startingWith: prefix, at: now).compactMap { entry in
+            entry.value.pushToken.map { (String(entry.key.dropFirst(prefix.count)), $0) }
+        }
+    }
+
+    /// Returns the push token of an identity of a user. Nil if it has none.
+    func pushToken(of identity: String, user userID: String, at now: Moment) async throws -> String? {
+        try await table.read(Self.prefix(userID) + identity, at: now)?.pushToken
     }
 
     /// Returns at most `limit` user ids that begin with `prefix` and come after `last` (nil: from the first one on), in

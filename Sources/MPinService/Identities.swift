@@ -30,13 +30,17 @@ package struct Identities: Sendable {
     /// Whether the store answers without a trip to another process.
     var isNear: Bool { store.isNear }
 
-    /// Stores the identity of a registration and returns its key id. If the identity exists already, it is not changed,
-    /// and its key id is returned.
-    package func create(_ registration: Registration, keyID: String, at now: Moment) async throws -> String {
-        let record = IdentityRecord(
+    /// Stores the identity of a registration and returns its record. If the identity exists already, it is not changed,
+    /// and its record is returned.
+    package func create(
+        _ registration: Registration, keyID: String, publicKeyHash: [UInt8] = IdentityRecord.noPublicKey,
+        at now: Moment
+    ) async throws -> IdentityRecord {
+        var record = IdentityRecord(
             mpinID: registration.id.hex, userID: registration.userID, keyID: keyID, registered: now)
-        if try await known.create(registration.id.key, record, at: now) { return keyID }
-        return try await find(registration.id, at: now)?.keyID ?? keyID
+        record.publicKeyHash = publicKeyHash
+        if try await known.create(registration.id.key, record, at: now) { return record }
+        return try await find(registration.id, at: now) ?? record
     }
 
     /// Stores the identity of a new M-Pin ID.
@@ -95,6 +99,19 @@ package struct Identities: Sendable {
             record.successor = successor
             entry = .init(record)
             return MPinID(hex: record.mpinID)
+        }
+    }
+
+    /// Notes the key with which the device of an identity renews its secret (``IdentityRecord/renewal``), in place of an
+    /// earlier one. Nil for an unknown ID, or if the identity may no longer log in.
+    func beginRenewal(
+        _ id: MPinID, _ renewal: IdentityRecord.Renewal, at now: Moment
+    ) async throws -> IdentityRecord? {
+        try await known.update(id.key, at: now, .durable) { entry in
+            guard var record = entry?.value, !record.isBarred else { return nil }
+            record.renewal = renewal
+            entry = .init(record)
+            return record
         }
     }
 

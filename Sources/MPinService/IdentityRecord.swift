@@ -40,6 +40,26 @@ package struct IdentityRecord: Storable, Equatable {
     /// log in again, but its sessions last as long as those of the other one.
     package var successor = Self.noSuccessor
 
+    /// The key with which the device renews its secret and keeps its M-Pin ID. It takes the place of the other one with
+    /// the first login that uses it, because the device may never get its new secret.
+    package var renewal = Renewal.none
+
+    /// A key that is to take the place of another one.
+    package struct Renewal: Sendable, Equatable {
+        /// SHA-256 of the public key, 32 bytes; zeros for none.
+        package let publicKeyHash: [UInt8]
+        /// The id of the master secret.
+        package let keyID: String
+
+        package init(publicKeyHash: [UInt8], keyID: String) {
+            self.publicKeyHash = publicKeyHash
+            self.keyID = keyID
+        }
+
+        /// Its key id is as long as that of most others.
+        package static let none = Renewal(publicKeyHash: IdentityRecord.noPublicKey, keyID: "0")
+    }
+
     package static let noPublicKey = [UInt8](repeating: 0, count: SHA256.size)
     package static let noSuccessor = [UInt8](repeating: 0, count: SHA256.size)
 
@@ -81,6 +101,9 @@ extension IdentityRecord {
         if !members.isAtEnd { blockedBy = try members.number() }
         if !members.isAtEnd { publicKeyHash = try members.octets() }
         if !members.isAtEnd { (mustRenew, successor) = (try members.flag(), try members.octets()) }
+        if !members.isAtEnd {
+            renewal = Renewal(publicKeyHash: try members.octets(), keyID: try members.text())
+        }
     }
 
     /// Whether the bytes are a packed record, and not JSON of a version before 1.1.0.
@@ -102,6 +125,8 @@ extension IdentityRecord {
         members.put(publicKeyHash)
         members.put(mustRenew)
         members.put(successor)
+        members.put(renewal.publicKeyHash)
+        members.put(renewal.keyID)
         return members.bytes
     }
 }
@@ -162,8 +187,9 @@ extension IdentityRecord {
         let isOpen = open.contains(id)
         open.removeAll { $0 == id }
         switch settlement {
-        case .right:
+        case .right, .renewed:
             isProven = true
+            if settlement == .renewed { endRenewal() }
             // A block that has begun since the reservation stays, although the PIN is right.
             if isOpen, !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
             return hasEnded ? .revoked : .right
@@ -172,6 +198,12 @@ extension IdentityRecord {
         case .notJudged: break
         }
         return refusal(policy, at: now) ?? .wrong(left: attemptsLeft(policy))
+    }
+
+    /// Replaces the key by the one of the renewal.
+    private mutating func endRenewal() {
+        guard renewal != .none else { return }
+        (publicKeyHash, keyID, mustRenew, renewal) = (renewal.publicKeyHash, renewal.keyID, false, .none)
     }
 
     private func attemptsLeft(_ policy: AttemptPolicy) -> Int {

@@ -4,38 +4,55 @@ import MPinSecrets
 /// Checks whether a proof answers a challenge.
 struct Judge: Sendable {
     let context: ServerContext
+    let checks: JointChecks
     let id: MPinID
     /// The dates for which the proof may be made, as days since 1970-01-01; 0 without time permits.
     let dates: [Int32]
 
     /// ``IdentityRecord/publicKeyHash`` of the identity.
     let publicKeyHash: [UInt8]
+    /// The key with which the device renews its secret, and its master secret. Nil if there is none.
+    var renewal: (publicKeyHash: [UInt8], context: ServerContext)?
 
     /// Returns the challenge that the proof `v` answers; nil for a wrong PIN. Without `v` it does the same work and
     /// returns nil.
     ///
     /// All challenges are tried with all dates, so that the time does not depend on the result. There is more than one
     /// challenge only if several pass 1 requests have come for the identity, for example one from somebody else;
-    /// together they cost one attempt. A challenge with another public key than the registered one is never answered.
-    func answered(_ challenges: [Challenge], by v: [UInt8]?) throws -> Challenge? {
+    /// together they cost one attempt. A challenge with another public key than the registered one, or that of a
+    /// renewal, is never answered.
+    func answered(_ challenges: [Challenge], by v: [UInt8]?) async throws -> Challenge? {
         var answered: Challenge?
+        let isOnly = challenges.count == 1 && dates.count == 1
         for challenge in challenges {
             // Without `v` any point can be used, because the result does not count.
             let point = v ?? challenge.u
             let named = challenge.publicKeyHash
-            let isOwnKey = constantTimeEqual(named.span, publicKeyHash.span)
+            let isRenewal = isOfRenewal(challenge)
+            let isOwnKey = constantTimeEqual(named.span, publicKeyHash.span) || isRenewal
+            let context = isRenewal ? renewal?.context ?? context : context
             for date in dates {
-                let isRight = try isRight(point, challenge, date)
+                let isRight = try await isRight(point, challenge, date, context, isOnly: isOnly)
                 if isRight, isOwnKey, v != nil { answered = challenge }
             }
         }
         return answered
     }
 
-    private func isRight(_ v: [UInt8], _ challenge: Challenge, _ date: Int32) throws -> Bool {
+    /// Whether the client has named the key with which the device renews its secret.
+    func isOfRenewal(_ challenge: Challenge) -> Bool {
+        let named = challenge.publicKeyHash
+        return renewal.map { constantTimeEqual(named.span, $0.publicKeyHash.span) } ?? false
+    }
+
+    /// `isOnly` tells whether nothing else is tried for this login. Of several tries at most one can be right, so they
+    /// are not checked together with others.
+    private func isRight(
+        _ v: [UInt8], _ challenge: Challenge, _ date: Int32, _ context: ServerContext, isOnly: Bool
+    ) async throws -> Bool {
         guard !challenge.publicKey.isEmpty else {
-            return try context.verify(
-                id: id.bytes.span, date: date, u: challenge.u.span, y: challenge.y.span, v: v.span)
+            let proof = LoginProof(id: id.bytes, date: date, u: challenge.u, y: challenge.y, v: v)
+            return try await isOnly ? checks.isRight(proof, context) : checks.isRightAlone(proof, context)
         }
         let keyed = id.bytes + challenge.publicKey
         do {
@@ -51,7 +68,7 @@ struct Judge: Sendable {
 
 extension Challenge {
     /// The form of ``IdentityRecord/publicKeyHash`` for the key that the client has named.
-    fileprivate var publicKeyHash: [UInt8] {
+    var publicKeyHash: [UInt8] {
         publicKey.isEmpty ? IdentityRecord.noPublicKey : SHA256.hash(publicKey)
     }
 }

@@ -24,15 +24,15 @@ extension AuthenticationService {
         package let wid: String
         /// Whether the client asks for one-time digits, which its user types at another place.
         package let wantsDigits: Bool
-        /// Whether pass 1 has named a public key.
-        package let hasKeyPair: Bool
+        /// Whether the login has a scope, as all logins of MIRACL Trust. These need no time permit.
+        package let isScoped: Bool
 
-        package init(id: MPinID, v: String, wid: String, wantsDigits: Bool, hasKeyPair: Bool = false) {
+        package init(id: MPinID, v: String, wid: String, wantsDigits: Bool, isScoped: Bool = false) {
             self.id = id
             self.v = v
             self.wid = wid
             self.wantsDigits = wantsDigits
-            self.hasKeyPair = hasKeyPair
+            self.isScoped = isScoped
         }
     }
 
@@ -49,14 +49,19 @@ extension AuthenticationService {
                 registersDevice: registersDevice), for: id)
     }
 
-    /// Pass 1 of a login with a key pair, which needs no time permit. `publicKey` is 128 bytes in hex; it is compared
-    /// with the registered one when the proof is judged. `scope` tells what the login is for.
-    package func challenge(_ id: MPinID, u: String, publicKey: String, scope: String) async throws -> String {
-        guard let key = Hex.decode(publicKey), key.count == MPinSize.g2 else { throw ServiceError.badPublicKey }
+    /// Pass 1 of a login with a scope, which tells what the login is for and needs no time permit. `publicKey` is 128
+    /// bytes in hex, or empty for an identity without a key pair; it is compared with the registered one when the proof
+    /// is judged.
+    package func challenge(
+        _ id: MPinID, u: String, publicKey: String, scope: String, registersDevice: Bool = false
+    ) async throws -> String {
+        guard let key = Hex.decode(publicKey), key.isEmpty || key.count == MPinSize.g2 else {
+            throw ServiceError.badPublicKey
+        }
         return try await keep(
             Challenge(
-                id: id.key, u: try point(u, "U"), y: try newChallenge(), expires: endOfPass1, publicKey: key,
-                scope: scope), for: id)
+                id: id.key, u: try point(u, "U"), y: try newChallenge(), expires: endOfPass1,
+                registersDevice: registersDevice, publicKey: key, scope: scope), for: id)
     }
 
     private var endOfPass1: Moment { now.adding(seconds: limits.pass1Seconds) }
@@ -90,7 +95,7 @@ extension AuthenticationService {
     /// the token while the used challenges are deleted. If both stores are on other machines, the first two steps run
     /// at the same time, and so do the last two.
     package func judge(_ proof: Proof, _ logger: Logger) async throws -> IssuedToken {
-        if !proof.hasKeyPair { try permitWatch?.requireRight() }
+        if !proof.isScoped { try permitWatch?.requireRight() }
         guard proof.wid.utf8.count <= 64 else { throw ServiceError.badBrowserName }
         let v = try point(proof.v, "V")
         let now = now
@@ -130,7 +135,7 @@ extension AuthenticationService {
     private func begin(_ proof: Proof, _ v: [UInt8], at now: Moment) async throws -> ([Challenge], Attempt) {
         let id = proof.id
         guard areFar else {
-            let claimed = try await challenges.claim(id, proof: v, hasKeyPair: proof.hasKeyPair, at: now)
+            let claimed = try await challenges.claim(id, proof: v, isScoped: proof.isScoped, at: now)
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
             return (claimed, try await reserve(id))
         }
@@ -138,7 +143,7 @@ extension AuthenticationService {
         async let reserving = reserve(id, wait)
         let claimed: [Challenge]
         do {
-            claimed = try await challenges.claim(id, proof: v, hasKeyPair: proof.hasKeyPair, at: now)
+            claimed = try await challenges.claim(id, proof: v, isScoped: proof.isScoped, at: now)
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
         } catch {
             wait.end()
@@ -183,22 +188,28 @@ extension AuthenticationService {
         let (keys, isKnown) = (keys, login.attempt.isKnown)
         let context = try await keyRing.context(isKnown ? login.identity.keyID : keys.currentID)
         guard let usable = try context ?? keys.context(keys.currentID) else { throw ServiceError.rotatedMeanwhile }
-        let hasPermit = rules.usesPermits && !login.proof.hasKeyPair
-        let judge = Judge(
-            context: usable, id: login.id, dates: hasPermit ? login.now.permitDates : [0],
+        let hasPermit = rules.usesPermits && !login.proof.isScoped
+        var judge = Judge(
+            context: usable, checks: checks, id: login.id, dates: hasPermit ? login.now.permitDates : [0],
             publicKeyHash: login.identity.publicKeyHash)
-        let isJudged = login.attempt.reservation == .granted && isKnown && context != nil
+        let renewal = login.identity.renewal
+        if renewal != .none, let context = try await keyRing.context(renewal.keyID) {
+            judge.renewal = (renewal.publicKeyHash, context)
+        }
+        let isServed = context != nil || login.claimed.contains(where: judge.isOfRenewal)
+        let isJudged = login.attempt.reservation == .granted && isKnown && isServed
         if isJudged { logger.debug("proof judged") }
         let start = ContinuousClock.now
-        let answered = try judge.answered(login.claimed, by: isJudged ? login.v : nil)
+        let answered = try await judge.answered(login.claimed, by: isJudged ? login.v : nil)
         observer(.judged(since: start))
         if case .refused(let verdict) = login.attempt.reservation {
             return Judgement(settlement: .refused, verdict: !isKnown && login.isLost ? .retired : verdict)
         }
-        guard context != nil, isKnown || !login.isLost else {
+        guard isServed, isKnown || !login.isLost else {
             return Judgement(settlement: .notJudged, verdict: .retired)
         }
-        return Judgement(settlement: answered == nil ? .wrong : .right, answered: answered)
+        guard let answered else { return Judgement(settlement: .wrong) }
+        return Judgement(settlement: judge.isOfRenewal(answered) ? .renewed : .right, answered: answered)
     }
 
     /// Settles the attempt and stores the token. Both run at the same time if both stores are on other machines and no

@@ -26,10 +26,12 @@ package struct MPinID: Sendable, Equatable {
     /// ID that this server has registered.
     package var verification: VerificationType? { content?.vt.flatMap(VerificationType.init(rawValue:)) }
 
-    private var content: Content? { try? JSONDecoder().decode(Content.self, from: Data(bytes)) }
+    private var content: Content? {
+        Content(issued: bytes) ?? (try? JSONDecoder().decode(Content.self, from: Data(bytes)))
+    }
 
     /// The members of the ID's JSON text that are of use here. All forms of IDs have a salt.
-    private struct Content: Decodable {
+    fileprivate struct Content: Decodable {
         let userID: String
         let salt: String
         let cID: String?
@@ -62,13 +64,29 @@ package struct MPinID: Sendable, Equatable {
     /// Makes a new ID of version 5 for a user of a project (TRUST wire section 2.1). `verification` tells how the user was
     /// verified.
     package static func issue(
-        userID: String, project: String, verification: VerificationType = .mail, at now: Moment
+        userID: String, project: String, verification: VerificationType = .mail, scope: Scope = .login, at now: Moment
     ) throws -> MPinID {
         let salt = Data(try randomBytes(16)).base64EncodedString()
         let members = [
             #""iat":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
-            #""salt":"\#(salt)""#, #""v":5"#, #""scope":["auth"]"#, #""dta":[]"#,
+            #""salt":"\#(salt)""#, #""v":5"#, #""scope":["\#(scope.rawValue)"]"#, #""dta":[]"#,
             #""vt":"\#(verification.rawValue)""#,
+        ]
+        return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
+    }
+
+    /// What an identity of a project is for.
+    package enum Scope: String, Sendable {
+        case login = "auth"
+        /// Signatures only, with a PIN of their own, as the first clients kept them.
+        case signing = "dvs"
+    }
+
+    /// Makes a new ID of version 1 for a user of a project (TRUST wire section 2.1).
+    package static func issue(userID: String, project: String, mobile: Int, at now: Moment) throws -> MPinID {
+        let members = [
+            #""issuedAt":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
+            #""mobile":\#(mobile)"#, #""salt":"\#(Hex.encode(try randomBytes(16)))""#, #""v":1"#,
         ]
         return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
     }
@@ -77,6 +95,39 @@ package struct MPinID: Sendable, Equatable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         return String(decoding: try encoder.encode(text), as: UTF8.self)
+    }
+}
+
+extension MPinID.Content {
+    /// Reads the text of an ID of version 5 as this server writes it. Each login reads its ID a few times, and the JSON
+    /// parser would take longer than anything else that a login does with its ID. Nil for any other text, which may be
+    /// JSON with the same members in another form.
+    fileprivate init?(issued bytes: [UInt8]) {
+        var rest = bytes[...]
+        guard rest.skip(#"{"iat":"#), rest.first != UInt8(ascii: "0") else { return nil }
+        rest = rest.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard rest.skip(#","userID":""#), let userID = rest.text(), rest.skip(#"","cID":""#), let project = rest.text(),
+            rest.skip(#"","salt":""#), let salt = rest.text(),
+            rest.skip(#"","v":5,"scope":["auth"],"dta":[],"vt":""#), let type = rest.text(), rest.skip(#""}"#),
+            rest.isEmpty
+        else { return nil }
+        self.init(userID: userID, salt: salt, cID: project, vt: type)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Removes the text from the beginning. False if the bytes do not begin with it.
+    fileprivate mutating func skip(_ text: StaticString) -> Bool {
+        let isThere = text.withUTF8Buffer { starts(with: $0) }
+        if isThere { removeFirst(text.utf8CodeUnitCount) }
+        return isThere
+    }
+
+    /// Removes the text up to the next quotation mark, and returns it. Nil if it has an escape or is no text in JSON.
+    fileprivate mutating func text() -> String? {
+        let text = prefix { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 >= 0x20 }
+        self = self[text.endIndex...]
+        return String(validating: text, as: UTF8.self)
     }
 }
 

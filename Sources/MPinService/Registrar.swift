@@ -19,13 +19,17 @@ extension AuthenticationService {
         package let activationCode: String?
         /// The name of the device, or empty.
         package let deviceName: String
+        /// The id of the project whose user registers. Nil on the Milagro wire. A registration of a project that begins
+        /// again gets a new token, and none begins again that is not pending (TRUST wire section 7.2).
+        package let project: String?
 
         /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
-            deviceName: String = "", limits: ServiceLimits
+            deviceName: String = "", project: String? = nil, limits: ServiceLimits
         ) throws(ServiceError) {
             self.id = id
+            self.project = project
             writtenUserID = written
             userID = try UserID.accepted(written, limits)
             self.mobile = mobile
@@ -76,9 +80,13 @@ extension AuthenticationService {
         let expires = now.adding(seconds: limits.registrationSeconds)
         // The registration is stored before the relying party is asked, because the user may open the link in the mail
         // before the relying party has answered.
-        let before = try await restart(application, expires: expires, at: now)
+        let again = application.project == nil ? application.registrationToken ?? "" : try newToken()
+        let before = try await restart(application, token: again, expires: expires, at: now)
+        guard before != nil || application.id == nil || application.project == nil else {
+            throw ServiceError.noPendingRegistration
+        }
         let (registration, token) =
-            if let before { (before.value, application.registrationToken ?? "") } else {
+            if let before { (before.value, again) } else {
                 try await begin(application, expires: expires, at: now)
             }
         observer(.registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
@@ -108,14 +116,21 @@ extension AuthenticationService {
             message: isConfirmed ? nil : approval.message)
     }
 
-    /// Begins the pending registration of the application's ID again, and returns its earlier state. Nil if there is
-    /// none.
+    /// A one-time token of a registration: 16 random bytes in hex.
+    private func newToken() throws -> String { Hex.encode(try randomBytes(16)) }
+
+    /// Begins the pending registration of the application's ID again under `token`, and returns its earlier state. Nil if
+    /// there is none.
     private func restart(
-        _ application: Application, expires: Moment, at now: Moment
+        _ application: Application, token: String, expires: Moment, at now: Moment
     ) async throws -> Table<Registration>.Entry? {
         guard let id = application.id else { return nil }
-        return try await registrations.restart(id, expires: expires, at: now) { pending in
-            guard let token = application.registrationToken, pending.accepts(token) else {
+        let shown = application.registrationToken
+        return try await registrations.restart(
+            id, from: shown ?? "", to: token, expires: expires, at: now
+        ) { pending in
+            // The store may run this change twice. Then the registration has the new token already.
+            guard let shown, pending.accepts(shown) || pending.accepts(token) else {
                 throw ServiceError.wrongRegistrationToken
             }
             // The user id must be the same, because otherwise the mail for one user's identity would go to another
@@ -127,10 +142,14 @@ extension AuthenticationService {
     private func begin(
         _ application: Application, expires: Moment, at now: Moment
     ) async throws -> (Registration, token: String) {
-        let token = Hex.encode(try randomBytes(16))
+        let token = try newToken()
+        let id =
+            try application.project.map {
+                try MPinID.issue(
+                    userID: application.writtenUserID, project: $0, mobile: application.mobile, at: now)
+            } ?? MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now)
         let fresh = Registration(
-            id: try MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now),
-            userID: application.userID, regOTT: token,
+            id: id, userID: application.userID, regOTT: token,
             deviceName: application.deviceName.isEmpty ? nil : application.deviceName)
         try await registrations.create(fresh, expires: expires, at: now)
         return (fresh, token)
@@ -208,6 +227,8 @@ extension AuthenticationService {
     package struct IssuedShares: Sendable {
         package let share: Share
         package let tickets: [Ticket]
+        /// The master secret of the shares.
+        package let keyID: String
     }
 
     /// Hands out the shares of a confirmed registration.
@@ -216,7 +237,12 @@ extension AuthenticationService {
     /// register again. This ends with the first right PIN, or when the client reports that it has all shares
     /// (``finishRegistration(_:token:)``). From then on nobody gets shares with a token that was found in a log of
     /// URLs. A wrong token changes nothing.
-    package func issueShares(_ id: MPinID, token: String) async throws -> IssuedShares {
+    ///
+    /// `publicKey` (128 bytes, checked) is that of a client with a key pair; nil for one without. The registration has
+    /// then this key, and no other one gets shares.
+    package func issueShares(
+        _ id: MPinID, token: String, publicKey: [UInt8]? = nil, pushToken: String? = nil
+    ) async throws -> IssuedShares {
         let now = now
         guard let registration = try await registrations.find(id, at: now), registration.accepts(token),
             let first = authorities.first
@@ -225,24 +251,44 @@ extension AuthenticationService {
         let identity = try await identities.find(id, at: now)
         guard identity?.isProven != true else { throw ServiceError.noShares }
         let keyID = identity?.keyID ?? keys.currentID
+        let publicKeyHash = publicKey.map { SHA256.hash($0) } ?? IdentityRecord.noPublicKey
+        guard identity == nil || identity?.publicKeyHash == publicKeyHash else { throw ServiceError.noShares }
         _ = try await keyRing.context(keyID)
-        let share = try await share { try await first.clientSecretShare(id, keyID: keyID) }
+        let share = try await firstShare(of: first, id, publicKey: publicKey, keyID: keyID)
         let refetch = now.adding(seconds: limits.refetchSeconds)
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw ServiceError.noShares
         }
         try await devices.add(
-            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", at: now)
-        // If the identity's record has another key id, the record belongs to another master secret than the share, so
-        // the share must not be handed out.
-        guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
-            throw ServiceError.rotatedMeanwhile
-        }
+            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", pushToken: pushToken,
+            at: now)
+        // If the identity's record has another key id or public key, the share is of another secret than the record, so
+        // it must not be handed out.
+        let kept = try await identities.create(registration, keyID: keyID, publicKeyHash: publicKeyHash, at: now)
+        guard kept.keyID == keyID, kept.publicKeyHash == publicKeyHash else { throw ServiceError.rotatedMeanwhile }
         observer(.registered(id, user: registration.userID, keyID: keyID))
-        let tickets = authorities.dropFirst().map {
-            Ticket(index: $0.index, text: $0.clientSecretTicket(id, keyID: keyID))
+        return IssuedShares(share: share, tickets: furtherTickets(id, publicKey: publicKey, keyID: keyID), keyID: keyID)
+    }
+
+    /// Asks the first D-TA for its share.
+    func firstShare(
+        of first: any Authority, _ id: MPinID, publicKey: [UInt8]?, keyID: String
+    ) async throws -> Share {
+        let octets = try await share {
+            guard let publicKey else { return try await first.clientSecretShare(id, keyID: keyID) }
+            return try await first.keyedSecretShare(id, publicKey: publicKey, keyID: keyID)
         }
-        return IssuedShares(share: Share(index: first.index, share), tickets: tickets)
+        return Share(index: first.index, octets)
+    }
+
+    /// The requests for the shares of the other D-TAs.
+    func furtherTickets(_ id: MPinID, publicKey: [UInt8]?, keyID: String) -> [Ticket] {
+        authorities.dropFirst().map { authority in
+            let text =
+                publicKey.map { authority.keyedSecretTicket(id, publicKey: $0, keyID: keyID) }
+                ?? authority.clientSecretTicket(id, keyID: keyID)
+            return Ticket(index: authority.index, text: text)
+        }
     }
 
     /// Stops handing out the shares of a finished registration if the token is right. A wrong token gives no error, so

@@ -27,7 +27,7 @@ package struct Registration: Codable, Storable, Equatable {
         return constantTimeEqual(given.span, kept.span)
     }
 
-    private static func hash(_ regOTT: String) -> String { Hex.encode(SHA256.hash(Array(regOTT.utf8))) }
+    fileprivate static func hash(_ regOTT: String) -> String { Hex.encode(SHA256.hash(Array(regOTT.utf8))) }
 }
 
 /// The registrations of a server. An M-Pin ID has at most one.
@@ -46,14 +46,17 @@ package struct Registrations: Sendable {
         _ = try await table.create(registration.id.key, registration, expires: expires, at: now)
     }
 
-    /// Begins the registration again, unconfirmed, unless `check` throws. Returns its earlier state for
-    /// ``undoRestart(_:to:at:)``. Nil if there is none or its shares were handed out.
+    /// Begins the registration with the token `old` again, unconfirmed, under the token `new`, unless `check` throws.
+    /// Returns its earlier state for ``undoRestart(_:to:at:)``. Nil if there is none or its shares were handed out.
     func restart(
-        _ id: MPinID, expires: Moment, at now: Moment, check: @escaping @Sendable (Registration) throws -> Void
+        _ id: MPinID, from old: String, to new: String, expires: Moment, at now: Moment,
+        check: @escaping @Sendable (Registration) throws -> Void
     ) async throws -> Table<Registration>.Entry? {
         try await table.update(id.key, at: now, .durable) { entry in
-            guard let before = entry, !before.value.isIssued else { return nil }
+            guard var before = entry, !before.value.isIssued else { return nil }
             try check(before.value)
+            before.value.regOTTHash = Registration.hash(old)
+            entry?.value.regOTTHash = Registration.hash(new)
             entry?.value.isActive = false
             entry?.expires = expires
             return before
@@ -65,6 +68,7 @@ package struct Registrations: Sendable {
     func undoRestart(_ expires: Moment, to before: Table<Registration>.Entry, at now: Moment) async throws {
         try await table.update(before.value.id.key, at: now, .durable) { entry in
             guard let restarted = entry, !restarted.value.isIssued, restarted.expires == expires else { return }
+            entry?.value.regOTTHash = before.value.regOTTHash
             entry?.value.isActive = restarted.value.isActive || before.value.isActive
             entry?.expires = before.expires
         }

@@ -15,6 +15,8 @@ package struct ServiceRules: Sendable {
     package var waitsForResult = false
     package var limits = ServiceLimits()
     package var clock: Clock = Moment.now
+    /// Lets other tasks run before proofs are checked (`JointChecks`).
+    package var pause: @Sendable () async -> Void = { await Task.yield() }
 
     package init() {}
 }

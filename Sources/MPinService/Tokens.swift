@@ -40,9 +40,12 @@ package struct AuthToken: Codable, Storable, Equatable {
 
     package var isKnown: Bool { !mpinID.isEmpty }
 
-    /// Whether a relying party may redeem the token. That of a login with another scope than `oidc` is for the face
-    /// alone that asked for the scope.
-    var isForRelyingParty: Bool { scope == nil || scope == LoginScope.oidc.rawValue && wid != "0" }
+    /// Whether a relying party may redeem the token. That of a login for no browser is for the face alone
+    /// that asked for its scope.
+    var isForRelyingParty: Bool {
+        guard let scope else { return true }
+        return wid != "0" && LoginScope(rawValue: scope)?.isForBrowser(wid) == true
+    }
 
     /// The key of the token `authOTT`, which is hex in either case.
     package static func key(_ authOTT: String) -> String {

@@ -69,6 +69,11 @@ struct UserCodes: Sendable {
         }
     }
 
+    /// Whether `code` is the code of `user`. This is not counted as a try.
+    func contains(_ code: String, user: String, at now: Moment) async throws -> Bool {
+        try await table.read(Self.key(user), at: now)?.accepts(code) ?? false
+    }
+
     /// Deletes the code of `user`, if there is one.
     func delete(user: String, at now: Moment) async throws { try await table.delete(Self.key(user), at: now) }
 

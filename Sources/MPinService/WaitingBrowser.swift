@@ -97,6 +97,9 @@ package struct WaitingBrowser: PackedItem {
         self.details = details
     }
 
+    /// Whether the user has declined the login on the phone.
+    var isAborted: Bool { phoneStatus == "abort" && login == nil }
+
     /// Stores the phone's report, unless a login has succeeded.
     mutating func report(status: String, userID: String) {
         guard login == nil else { return }

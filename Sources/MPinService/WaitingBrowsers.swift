@@ -32,6 +32,11 @@ package struct WaitingBrowsers: Sendable {
 
     func contains(_ wid: String, at now: Moment) async throws -> Bool { try await table.contains(wid, at: now) }
 
+    /// Whether a browser waits under this name, and its user has not declined the login.
+    func isWaiting(_ wid: String, at now: Moment) async throws -> Bool {
+        try await table.read(wid, at: now)?.isAborted == false
+    }
+
     /// The name under which the browser with this webOTT waits; nil if its time is over.
     package func wid(webOTT: String, at now: Moment) async throws -> String? {
         try await names.read(Self.hash(webOTT), at: now)

@@ -52,6 +52,34 @@ package struct TrustAccessResponse: Codable, Sendable {
     }
 }
 
+/// POST /pushauth (TRUST wire section 4.3).
+package struct TrustPushRequest: Codable, Sendable {
+    /// The user id.
+    package var prerollId: String
+}
+
+/// The answer to ``TrustPushRequest``.
+package struct TrustPushResponse: Codable, Sendable {
+    package var webOTT: String
+
+    package init(webOTT: String) { self.webOTT = webOTT }
+}
+
+/// What a push brings to a phone (TRUST wire section 2.2), and the push token by which it gets there.
+package struct TrustPush: Codable, Sendable {
+    package var projectID: String
+    package var userID: String
+    package var qrURL: String
+    package var pushToken: String
+
+    package init(projectID: String, userID: String, qrURL: String, pushToken: String) {
+        self.projectID = projectID
+        self.userID = userID
+        self.qrURL = qrURL
+        self.pushToken = pushToken
+    }
+}
+
 /// POST /rps/v2/codeStatus (TRUST wire section 4.13).
 package struct TrustCodeStatusRequest: Codable, Sendable {
     package var wid: String
@@ -111,6 +139,8 @@ package struct TrustVerificationRequest: Codable, Sendable {
     package var deviceName: String?
     /// The OpenID scopes that the user registers for; empty without OpenID.
     package var scope: [String]?
+    /// The OpenID client for which the user registers. Clients before client-js 7 name no project.
+    package var clientId: String?
 }
 
 /// The answer to ``TrustVerificationRequest``.
@@ -241,7 +271,8 @@ package struct TrustPass2Response: Codable, Sendable {
 /// POST /rps/v2/authenticate (TRUST wire section 4.10).
 package struct TrustAuthenticateRequest: Codable, Sendable {
     package var authOTT: String
-    /// The kind of the secrets that a renewal makes: `dvs`, those with a key pair.
+    /// The kind of the secrets that a renewal makes: `dvs`, those with a key pair. Clients that cannot renew their secret
+    /// leave it out.
     package var wam: String?
 }
 
@@ -250,10 +281,15 @@ package struct TrustAuthenticateResponse: Codable, Sendable {
     package var status = 200
     package var message = "OK"
     package var jwt: SecretText?
+    /// The authorization code of a login with the scope `authcode`.
+    package var code: String?
     /// If it is there, the device must register again, and then repeat the login.
     package var dvsRegister: TrustRenewal?
 
-    package init(jwt: String?) { self.jwt = jwt.map { SecretText($0) } }
+    package init(jwt: String?, code: String? = nil) {
+        self.jwt = jwt.map { SecretText($0) }
+        self.code = code
+    }
 
     package init(renewal token: String) {
         message = "renew"

@@ -51,14 +51,19 @@ package struct ClientSecretResponse: Codable, Sendable {
     /// The id of the master secret.
     package var keyID: String?
     package var message: String?
+    /// In seconds since 1970. The clients of MIRACL expect it, and ``version`` (TRUST wire section 7.2).
+    package var createdAt: Int64?
+    package var version: String?
 
-    package init(clientSecret: SecretHex, keyID: String) {
+    package init(clientSecret: SecretHex, keyID: String, createdAt: Int64) {
         self.clientSecret = clientSecret
         self.keyID = keyID
+        self.createdAt = createdAt
         message = "OK"
+        version = wireVersion
     }
 
-    private enum CodingKeys: String, CodingKey { case clientSecret, keyID, message }
+    private enum CodingKeys: String, CodingKey { case clientSecret, keyID, message, createdAt, version }
 
     /// Ignores the member `message`, and members that only other servers send.
     package init(from decoder: any Decoder) throws {

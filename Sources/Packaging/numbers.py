@@ -101,7 +101,7 @@ def units_of_page(text: str) -> dict[str, float]:
 
 
 def load_rows(report: dict[str, Any]) -> Rows:
-    openid = report["openID"]
+    openid, trust = report["openID"], report["trust"]
     signature = openid["signatureMicroseconds"]
     return [
         ["a server under load", ""],
@@ -116,9 +116,19 @@ def load_rows(report: dict[str, Any]) -> Rows:
         ["OpenID logins a second", number(openid["loginsPerSecond"])],
         ["CPU of an OpenID login", f"{number(openid['cpuMicroseconds'])} µs"],
         ["the RSA signature in it", f"{number(signature)} µs"],
-        ["the rest, in plain logins", number((openid["cpuMicroseconds"] - signature) / report["cpuMicroseconds"])],
+        ["the rest, in plain logins", number(rest(openid, report))],
         ["CPU of a login page", f"{number(openid['pageMicroseconds'])} µs"],
+        ["Trust logins a second", number(trust["loginsPerSecond"])],
+        ["CPU of a Trust login", f"{number(trust['cpuMicroseconds'])} µs"],
+        ["the RSA signature of its token", f"{number(trust['signatureMicroseconds'])} µs"],
+        ["the rest of it, in plain logins", number(rest(trust, report))],
     ]
+
+
+def rest(signed: dict[str, Any], report: dict[str, Any]) -> float:
+    """What a login costs without its RSA signature, in plain logins."""
+    plain = signed.get("plainMicroseconds", report["cpuMicroseconds"])
+    return float((signed["cpuMicroseconds"] - signed["signatureMicroseconds"]) / plain)
 
 
 def table(rows: Rows) -> str:

@@ -10,6 +10,17 @@ wasm: $(WASM) ## build build/js: bindings/js and the client functions of mpin_cr
 wasm-test: wasm ## the module in node: vectors, laws, wrong encodings, wiped memory, branches, types
 	Tests/Wasm/run.sh
 
+js-test: wasm server ## the JavaScript client in node and Chromium, with a real server: flows, recordings, bad answers, its stores
+	Tests/JS/run.sh Tests/JS/*.test.mjs
+
+js-bench: wasm lib ## what a client computes in node and Chromium, beside libmpin.so; BENCH_FLAGS=--serve for a browser of yours
+	@mkdir -p build/js-bench
+	$(CC) -O2 -Iinclude Tests/JS/bench_native.c -o build/js-bench/native -Lbuild -lmpin -Wl,-rpath,$(CURDIR)/build
+	node Tests/JS/bench.mjs $(BENCH_FLAGS)
+
+wasm-times: wasm ## the time of the module's functions does not depend on the secret (statistics); DUDECT_SAMPLES=20000
+	node Tests/Wasm/times.mjs $(or $(DUDECT_SAMPLES),20000)
+
 wasm-reproducible: wasm ## a second build of the module has the same bytes
 	rm -rf build/wasm-again
 	Sources/Wasm/sources.sh build/wasm-again
@@ -23,4 +34,6 @@ $(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPin
 	[ -f build/wasm/gmp/doc/Makefile.in ] || Sources/Wasm/sources.sh build/wasm
 	Sources/Wasm/build.sh build/wasm
 
-.PHONY: wasm wasm-test wasm-reproducible
+TESTS += js-test
+LONG += wasm-times js-bench
+.PHONY: wasm wasm-test js-test js-bench wasm-times wasm-reproducible

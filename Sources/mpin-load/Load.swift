@@ -24,21 +24,39 @@ struct Load: Sendable {
         mutating func add(_ other: Result) {
             latencies += other.latencies
             failures.merge(other.failures, uniquingKeysWith: +)
+            seconds += other.seconds
         }
     }
 
     /// Registers `count` identities. Any error ends the run.
     func register(_ count: Int) throws -> [Identity] {
+        try register(count) {
+            let phone = try Phone(endpoint)
+            return { try phone.register($0) }
+        }
+    }
+
+    /// Registers `count` identities with key pairs.
+    func register(_ count: Int, _ project: TrustProject) throws -> [Identity] {
+        try register(count) {
+            let phone = TrustPhone(endpoint, project)
+            return { try phone.register($0) }
+        }
+    }
+
+    private func register(
+        _ count: Int, by open: @escaping @Sendable () throws -> (String) throws -> Identity
+    ) throws -> [Identity] {
         let next = Atomic(0)
         let results = Mutex<[Identity]>([])
         let failure = Mutex<(any Error)?>(nil)
         inParallel {
             do {
-                let phone = try Phone(endpoint)
+                let register = try open()
                 while true {
                     let number = next.add(1, ordering: .relaxed).oldValue
                     guard number < count, failure.withLock({ $0 == nil }) else { return }
-                    let identity = try phone.register("user\(number)@example.com")
+                    let identity = try register("user\(number)@example.com")
                     results.withLock { $0.append(identity) }
                 }
             } catch {
@@ -65,6 +83,14 @@ struct Load: Sendable {
         run(identities, seconds: seconds, rate: nil) {
             let login = try OpenIDLogin(endpoint, clientID: client)
             return { try login.login($0) }
+        }
+    }
+
+    /// Logs in identities with key pairs, for tokens of their app, for `seconds` seconds.
+    func login(_ identities: [Identity], _ project: TrustProject, seconds: Double) -> Result {
+        run(identities, seconds: seconds, rate: nil) {
+            let phone = TrustPhone(endpoint, project)
+            return { try phone.login($0) }
         }
     }
 

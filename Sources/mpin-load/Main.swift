@@ -11,7 +11,8 @@ struct LoadCommand: ParsableCommand {
             The server must confirm identities at once (--force-activate), run on this machine, and limit no rates.
             A login is pass 1, pass 2 and authenticate over a connection that is kept open. With --client, logins by
             the OpenID provider follow: a website opens a session at /authorize and waits, a phone logs it in, and
-            the website gets the tokens and asks for the claims. U is the time of one mpn_sec_mul of 4x4 limbs, measured during the load.
+            the website gets the tokens and asks for the claims. With --project, logins of MIRACL Trust's clients follow:
+            pass 1, pass 2 and authenticate, which gives a token. U is the time of one mpn_sec_mul of 4x4 limbs, measured during the load.
             """)
 
     @Option(help: "Base URL of the server: http:// with an IPv4 address and a port.")
@@ -38,6 +39,15 @@ struct LoadCommand: ParsableCommand {
     @Option(help: "Fail if one of those logins, without its RSA signature, costs more than this many plain logins.")
     var maxTimes = Double.infinity
 
+    @Option(help: "Project for logins of MIRACL Trust's clients.")
+    var project: String?
+
+    @Option(help: "File with a service token of this project, with which its users are verified.")
+    var projectTokenFile: String?
+
+    @Option(help: "Fail if one of those logins, without its RSA signature, costs more than this many plain logins.")
+    var maxTrustTimes = Double.infinity
+
     @Option(help: "Fail above this cost of a login in U.")
     var maxUnits = Double.infinity
 
@@ -54,10 +64,14 @@ struct LoadCommand: ParsableCommand {
         guard let endpoint = Endpoint(url) else { throw ValidationError("\(url): expected http://ADDRESS:PORT") }
         guard users > 0, connections > 0, seconds > 0 else { throw ValidationError("numbers must be positive") }
         guard users >= connections else { throw ValidationError("a connection needs a user of its own") }
+        guard (project == nil) == (projectTokenFile == nil) else {
+            throw ValidationError("give --project and --project-token-file together")
+        }
         let report = try measure(Load(endpoint: endpoint, connections: connections), ServerProcess(pid: pid))
         print(json ? try report.json() : report.text)
         if let jsonTo { try Data(report.json().utf8).write(to: URL(fileURLWithPath: jsonTo)) }
-        let complaints = report.complaints(maxUnits: maxUnits, maxMegabytes: maxMegabytes, maxTimes: maxTimes)
+        let complaints = report.complaints(
+            maxUnits: maxUnits, maxMegabytes: maxMegabytes, maxTimes: maxTimes, maxTrustTimes: maxTrustTimes)
         for complaint in complaints { FileHandle.standardError.write(Data("mpin-load: \(complaint)\n".utf8)) }
         guard complaints.isEmpty else { throw ExitCode.failure }
     }
@@ -75,19 +89,47 @@ struct LoadCommand: ParsableCommand {
         let (result, cpu) = try cost(server) { load.login(identities, seconds: seconds, rate: rate) }
         guard let atEnd = server.megabytes else { throw ValidationError("the server has ended") }
         let openID = try client.map { try measureOpenID(load, identities, server, client: $0) }
+        let trust = try measureTrust(load, identities, server)
         return Report(
             registrations: users, registrationsPerSecond: Double(users) / registering, plain: result, cpu: cpu,
-            unit: unit.stop(), megabytesAfterRegistrations: megabytes, megabytesAtEnd: atEnd, openID: openID)
+            unit: unit.stop(), megabytesAfterRegistrations: megabytes, megabytesAtEnd: atEnd, openID: openID,
+            trust: trust)
+    }
+
+    /// How often plain logins and those of MIRACL Trust's clients are measured in turn. Their costs are compared, and other
+    /// programs of the machine must slow down both.
+    private static let turns = 6
+
+    /// Nil if no project is given. There are fewer identities than for plain logins, because their registrations are not
+    /// measured.
+    private func measureTrust(_ load: Load, _ plain: [Identity], _ server: ServerProcess) throws -> SignedLogins? {
+        guard let project, let projectTokenFile else { return nil }
+        let place = try TrustProject(id: project, tokenFile: projectTokenFile)
+        let count = max(connections, users / 5)
+        let identities = try Load(endpoint: load.endpoint, connections: min(connections, 8)).register(count, place)
+        _ = load.login(identities, place, seconds: min(1, seconds / 4))
+        let signature = Sampler(.signature)
+        var result = Load.Result()
+        var (costs, plainCosts): ([Double], [Double]) = ([], [])
+        for _ in 0..<Self.turns {
+            plainCosts.append(try cost(server) { load.login(plain, seconds: seconds / 12, rate: rate) }.1)
+            let turn = try cost(server) { load.login(identities, place, seconds: seconds / 6) }
+            costs.append(turn.1)
+            result.add(turn.0)
+        }
+        result.latencies.sort()
+        return SignedLogins(
+            result, cpu: costs.median, signature: signature.stop(), plain: plainCosts.median)
     }
 
     private func measureOpenID(
         _ load: Load, _ identities: [Identity], _ server: ServerProcess, client: String
-    ) throws -> OpenIDReport {
+    ) throws -> SignedLogins {
         _ = load.login(identities, client: client, seconds: min(1, seconds / 4))
         let signature = Sampler(.signature)
         let (result, cpu) = try cost(server) { load.login(identities, client: client, seconds: seconds) }
         let (pages, page) = try cost(server) { load.loadPages(identities, client: client, seconds: seconds / 4) }
-        return OpenIDReport(result, pages, cpu: cpu, page: page, signature: signature.stop())
+        return SignedLogins(result, cpu: cpu, signature: signature.stop(), pages, page: page)
     }
 
     /// Runs logins. Returns their result, and the server's processor time for one login in nanoseconds.
@@ -97,4 +139,8 @@ struct LoadCommand: ParsableCommand {
         guard let before, let after = server.cpuNanoseconds else { throw ValidationError("the server has ended") }
         return (result, (after - before) / Double(max(1, result.latencies.count)))
     }
+}
+
+extension [Double] {
+    fileprivate var median: Double { isEmpty ? .nan : sorted()[count / 2] }
 }

@@ -4,7 +4,7 @@ import MPinSecrets
 import MPinWire
 
 /// The data of one phone after its registration. `x`: the random number of pass 1. `sec`: the sum of client secret and
-/// time permit, with which the phone computes its proof.
+/// time permit, with which the phone computes its proof. With a key pair, x and sec are those of the longer id.
 struct Identity: Sendable {
     let id: String
     let x: [UInt8]
@@ -139,14 +139,14 @@ extension Connection.Answer {
 }
 
 extension Optional {
-    fileprivate func orFail(_ what: String) throws -> Wrapped {
+    func orFail(_ what: String) throws -> Wrapped {
         guard let self else { throw Connection.Failure(description: "unusable \(what)") }
         return self
     }
 }
 
 /// A new array of `count` bytes, filled by `fill`.
-private func filled(
+func filled(
     _ count: Int, _ fill: (inout MutableSpan<UInt8>) throws(MPinError) -> Void
 ) throws(MPinError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)

@@ -19,12 +19,15 @@ struct Report: Encodable {
     /// The number of failed logins for each reason.
     let failures: [String: Int]
     /// Nil if no logins by the OpenID provider were measured.
-    let openID: OpenIDReport?
+    let openID: SignedLogins?
+    /// Nil if no logins of MIRACL Trust's clients were measured.
+    let trust: SignedLogins?
 
     /// `cpu` and `unit` are in nanoseconds.
     init(
         registrations: Int, registrationsPerSecond: Double, plain: Load.Result, cpu: Double, unit: Double,
-        megabytesAfterRegistrations: Double, megabytesAtEnd: Double, openID: OpenIDReport?
+        megabytesAfterRegistrations: Double, megabytesAtEnd: Double, openID: SignedLogins?,
+        trust: SignedLogins?
     ) {
         self.registrations = registrations
         self.registrationsPerSecond = registrationsPerSecond
@@ -40,6 +43,7 @@ struct Report: Encodable {
         self.megabytesAtEnd = megabytesAtEnd
         failures = plain.failures
         self.openID = openID
+        self.trust = trust
     }
 
     var text: String {
@@ -52,15 +56,20 @@ struct Report: Encodable {
             memory          \(rounded(megabytesAfterRegistrations)) MB after the registrations, \
             \(rounded(megabytesAtEnd)) MB at the end
             """
-        guard let openID else { return plain }
-        return """
-            \(plain)
-            OpenID logins   \(openID.logins), \(rounded(openID.loginsPerSecond)) a second, \
-            \(openID.failures.values.reduce(0, +)) failed
-            CPU of one      \(rounded(openID.cpuMicroseconds)) us, \(rounded(openID.signatureMicroseconds)) us of this \
-            for the RSA signature; the rest is \(rounded(openID.times(cpuMicroseconds))) plain logins
-            login page      \(rounded(openID.pageMicroseconds)) us
+        let others = [("OpenID logins", openID), ("Trust logins", trust)].compactMap { name, found in
+            found.map { text(name, $0) }
+        }
+        return ([plain] + others).joined(separator: "\n")
+    }
+
+    private func text(_ name: String, _ found: SignedLogins) -> String {
+        let lines = """
+            \(name.padding(toLength: 16, withPad: " ", startingAt: 0))\(found.logins), \
+            \(rounded(found.loginsPerSecond)) a second, \(found.failures.values.reduce(0, +)) failed
+            CPU of one      \(rounded(found.cpuMicroseconds)) us, \(rounded(found.signatureMicroseconds)) us of this \
+            for the RSA signature; the rest is \(String(format: "%.2f", found.times(cpuMicroseconds))) plain logins
             """
+        return lines + (found.pageMicroseconds.map { "\nlogin page      \(rounded($0)) us" } ?? "")
     }
 
     func json() throws -> String {
@@ -70,16 +79,19 @@ struct Report: Encodable {
     }
 
     /// Describes each result that breaks a limit.
-    func complaints(maxUnits: Double, maxMegabytes: Double, maxTimes: Double) -> [String] {
-        let failures = failures.merging(openID?.failures ?? [:], uniquingKeysWith: +)
+    func complaints(maxUnits: Double, maxMegabytes: Double, maxTimes: Double, maxTrustTimes: Double) -> [String] {
+        let failures = [openID, trust].compactMap(\.self).reduce(failures) {
+            $0.merging($1.failures, uniquingKeysWith: +)
+        }
         var complaints = failures.sorted { $0.key < $1.key }.map { "\($0.value) logins failed: \($0.key)" }
-        if logins == 0 || openID?.logins == 0 { complaints.append("no login succeeded") }
+        if logins == 0 || openID?.logins == 0 || trust?.logins == 0 { complaints.append("no login succeeded") }
         if cpuUnits > maxUnits { complaints.append("a login costs \(Int(cpuUnits)) U, more than \(Int(maxUnits))") }
         if megabytesAfterRegistrations > maxMegabytes {
             complaints.append("\(rounded(megabytesAfterRegistrations)) MB, more than \(Int(maxMegabytes))")
         }
-        if let times = openID?.times(cpuMicroseconds), times > maxTimes {
-            complaints.append("an OpenID login costs \(rounded(times)) plain logins, more than \(maxTimes)")
+        for (name, found, limit) in [("an OpenID", openID, maxTimes), ("a Trust", trust, maxTrustTimes)] {
+            guard let times = found?.times(cpuMicroseconds), times > limit else { continue }
+            complaints.append("\(name) login costs \(String(format: "%.2f", times)) plain logins, more than \(limit)")
         }
         return complaints
     }
@@ -87,35 +99,44 @@ struct Report: Encodable {
     private func rounded(_ value: Double) -> String { String(format: value < 100 ? "%.1f" : "%.0f", value) }
 }
 
-/// The results of logins by the OpenID provider.
-struct OpenIDReport: Encodable {
+/// The results of logins that end with an RSA signature: those by the OpenID provider, and those of MIRACL Trust's clients.
+struct SignedLogins: Encodable {
     let logins: Int
     let loginsPerSecond: Double
     let p50Milliseconds: Double
     let p99Milliseconds: Double
     /// The processor time of the server's threads for one login, in microseconds, with the RSA signature.
     let cpuMicroseconds: Double
-    /// The processor time of the RSA signature of an ID token, in microseconds.
+    /// The processor time of the RSA signature of a token, in microseconds.
     let signatureMicroseconds: Double
-    /// The processor time of the server's threads for one login page, in microseconds. No login page is a part of these
-    /// logins.
-    let pageMicroseconds: Double
+    /// The processor time of a plain login that was measured in turn with these logins, in microseconds. Nil: use the
+    /// report's.
+    let plainMicroseconds: Double?
+    /// The processor time of the server's threads for one login page of the provider, in microseconds. No login page is a
+    /// part of these logins. Nil for other logins.
+    let pageMicroseconds: Double?
     /// The number of failed logins and login pages for each reason.
     let failures: [String: Int]
 
-    /// `cpu`, `page` and `signature` are in nanoseconds.
-    init(_ result: Load.Result, _ pages: Load.Result, cpu: Double, page: Double, signature: Double) {
+    /// `cpu`, `signature`, `plain` and `page` are in nanoseconds. `pages`: the results of loading login pages.
+    init(
+        _ result: Load.Result, cpu: Double, signature: Double, plain: Double? = nil, _ pages: Load.Result? = nil,
+        page: Double? = nil
+    ) {
+        plainMicroseconds = plain.map { $0 / 1000 }
         logins = result.latencies.count
         loginsPerSecond = result.perSecond
         p50Milliseconds = result.percentile(0.5)
         p99Milliseconds = result.percentile(0.99)
         cpuMicroseconds = cpu / 1000
         signatureMicroseconds = signature / 1000
-        pageMicroseconds = page / 1000
-        failures = result.failures.merging(pages.failures, uniquingKeysWith: +)
+        pageMicroseconds = page.map { $0 / 1000 }
+        failures = result.failures.merging(pages?.failures ?? [:], uniquingKeysWith: +)
     }
 
     /// Returns how many plain logins cost as much as one of these logins without its RSA signature. `plain` is the cost
-    /// of a plain login in microseconds.
-    func times(_ plain: Double) -> Double { (cpuMicroseconds - signatureMicroseconds) / plain }
+    /// of a plain login in microseconds, if none was measured with these.
+    func times(_ plain: Double) -> Double {
+        (cpuMicroseconds - signatureMicroseconds) / (plainMicroseconds ?? plain)
+    }
 }

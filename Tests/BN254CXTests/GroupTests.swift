@@ -150,6 +150,46 @@ final class GroupTests: XCTestCase {
         }
     }
 
+    /// Tests sums of multiples against multiplications one by one. Among the points are equal, opposite and infinite
+    /// ones.
+    func testASumOfMultiplesAgreesWithItsTerms() {
+        Workspace.run { w in
+            let p = w.g1(), opposite = w.arena.g1(), infinite = w.arena.g1(), affine = w.affineG1()
+            opposite.negate(p)
+            infinite.setInfinity()
+            let points = [p, p, opposite, infinite, affine, w.g1()], edges = Array(scalars(&w).prefix(4))
+            for count in 0...points.count {
+                for round in 0..<8 {
+                    let start = w.arena
+                    let fast = w.arena.g1(), slow = w.arena.g1(), term = w.arena.g1()
+                    slow.setInfinity()
+                    var sum = G1Sum(w.arena.take(G1Sum.count(terms: count)))
+                    for i in 0..<count {
+                        let k = round < 4 ? w.scalar(edges[(i + round) % 4]) : w.scalar(bits: 64 * (round - 3))
+                        sum.add(points[i], by: k, w.scratch)
+                        term.multiply(points[i], by: k, bits: 256, w.scratch)
+                        slow.add(slow, term, w.scratch)
+                    }
+                    sum.store(in: fast, w.scratch)
+                    XCTAssertNotEqual(fast.equalMask(slow, w.scratch), 0, "\(count) terms, round \(round)")
+                    XCTAssertEqual(fast.infinityMask(w.scratch), slow.infinityMask(w.scratch))
+                    w.arena = start
+                }
+            }
+        }
+    }
+
+    func testProductsOfScalars() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena, a = w.scalar(), b = w.scalar(), product = w.arena.scalar()
+                product.multiplyVartime(a, b, w.scratch)
+                XCTAssertEqual(BigInt(product.limbs, 4), (BigInt(a.limbs, 4) * BigInt(b.limbs, 4)).mod(Parameters.r))
+                w.arena = start
+            }
+        }
+    }
+
     /// Tests that the scalar a + b lambda, which `setShort` makes from two limbs a and b, is split into the same limbs
     /// again, and that multiplication by it is right.
     func testShortScalarsAreTheirTwoHalves() {

@@ -39,7 +39,8 @@ final class ScratchTests: XCTestCase {
 
     func testGroupFunctions() {
         Workspace.run { w in
-            let p = w.g1(), q = w.g2(), k = w.scalar(), r1 = w.arena.g1(), r2 = w.arena.g2(), affine = w.arena.take(16)
+            let p = w.g1(), q = w.g2(), k = w.scalar(), product = w.arena.scalar(), r1 = w.arena.g1(),
+                r2 = w.arena.g2(), affine = w.arena.take(16)
             let hash = [UInt8](repeating: 9, count: 32), three = w.arena.take(3 * G1.count)
             for i in 0..<3 { G1(three + i * G1.count).copy(p) }
             assertWithin(G1.scratch, &w) { r1.add(p, p, $0) }
@@ -48,6 +49,13 @@ final class ScratchTests: XCTestCase {
             assertWithin(G1.multiplyScratch, &w) { r1.multiply(p, by: k, bits: 20, $0) }
             assertWithin(G1.multiplyVartimeScratch, &w) { r1.multiplyVartime(p, by: k, $0) }
             assertWithin(5 * 4 + Fp.powerScratch, &w) { _ = G1.makeAffine(three, count: 3, $0) }
+            assertWithin(G1Sum.count(terms: 2) + G1Sum.scratch, &w) { s in
+                var sum = G1Sum(s)
+                let t = s + G1Sum.count(terms: 2)
+                for _ in 0..<2 { sum.add(p, by: k, t) }
+                sum.store(in: r1, t)
+            }
+            assertWithin(13, &w) { product.multiplyVartime(k, k, $0) }
             assertWithin(G1.encodingScratch, &w) { p.makeAffine(G1Affine(affine), $0) }
             assertWithin(G1.mapScratch, &w) { _ = r1.mapVartime(hash: hash.span, $0) }
             assertWithin(G2.scratch, &w) { r2.add(q, q, $0) }
@@ -109,6 +117,9 @@ final class ScratchTests: XCTestCase {
         ] {
             XCTAssertLessThanOrEqual(values + scratch, Arena.capacity)
         }
+        // The largest check of proofs together has the sum of two terms for each, and a few values beside it.
+        let sum = G1Sum.count(terms: 16) + max(G1Sum.scratch, G1.mapScratch)
+        XCTAssertLessThanOrEqual(7 * G1.count + 9 * Scalar.count + sum, Arena.capacity)
     }
 
     /// Tests that GMP's constant-time products of four limbs need no scratch, because the engine passes none to them.

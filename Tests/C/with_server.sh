@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs programs one after another, each with the base URL of a real server as its argument. The server confirms every
-# registration at once, except for walk_test, which opens the mailed links itself.
+# registration at once, except for walk_test, which opens the mailed links itself, and trust_test, which reads mailed codes
+# of a MIRACL Trust project.
 # usage: with_server.sh PROGRAM...
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
@@ -30,6 +31,10 @@ serve() { # options
 for program in "$@"; do
     case $program in
         *walk_test*) serve ;;
+        *trust_test*)
+            serve --trust
+            "$root/build/mpind" project add codes --verification code --state-dir "$work/state" >"$work/project"
+            ;;
         *) serve --force-activate ;;
     esac
     $program "$backend"

@@ -18,7 +18,11 @@ if [ "${STORE:-sqlite}" = postgres ]; then
     store=(--database "$url" --short-lived-store "$url" --signals "$url")
 fi
 # Most of the memory is the program itself and its libraries.
-log_level=error start_server --force-activate --clients "$work/clients.yaml" "${store[@]}"
+log_level=error start_server --force-activate --trust --clients "$work/clients.yaml" "${store[@]}"
+place=(--database "${url:-$work/state/rps.sqlite}")
+"$root/build/mpind" project add load-app "${place[@]}" >/dev/null
+"$root/build/mpind" project token add load-app load "${place[@]}" | tail -n 1 >"$work/project.token"
 "$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" --client load --max-times 2.2 \
+    --project load-app --project-token-file "$work/project.token" --max-trust-times 1.35 \
     --max-units 110000 --max-megabytes 75 "$@"
 stop_server

@@ -50,7 +50,8 @@ class Server:
         self._command = [
             str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state,
             *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
-            "--rate-limits", "off", "--log-level", log_level, *ports, *options,
+            *([] if "--rate-limits" in options else ["--rate-limits", "off"]),
+            "--log-level", log_level, *ports, *options,
         ]  # fmt: skip
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -40,9 +40,9 @@ class Phone:
         self._reg_ott = answer["regOTT"]
         return bool(answer["active"])
 
-    def finish_registration(self, pin: str) -> None:
-        """After the confirmation: fetches both shares and computes the token."""
-        path = f"{self.settings['signatureURL']}/{self.id.hex()}?regOTT={self._reg_ott}"
+    def finish_registration(self, pin: str, more: str = "") -> None:
+        """After the confirmation: fetches both shares and computes the token. more: is added to the first query."""
+        path = f"{self.settings['signatureURL']}/{self.id.hex()}?regOTT={self._reg_ott}{more}"
         first = self.ask("GET", path)
         second = self.ask("GET", f"{self.settings['certivoxURL']}clientSecret?{first['params']}")
         shares = bytes.fromhex(first["clientSecretShare"]), bytes.fromhex(second["clientSecret"])

@@ -71,17 +71,6 @@ END
     await_port "$port" nginx
 }
 
-start_mobile() {
-    local port redirect_uri=https://app.example.com/login
-    free_ports 1
-    read -r port <&"$ports"
-    mobile_url=http://127.0.0.1:$port
-    add_client app --name "The app" --first-party true --redirect-uri "$redirect_uri" --subject user-id
-    ISSUER=$backend CLIENT_ID=app CLIENT_SECRET=$client_secret REDIRECT_URI=$redirect_uri PYTHONPATH=$samples/mobile \
-        "$python" -m flask --app backend run --port "$port" >"$sites/mobile.log" 2>&1 &
-    await_port "$port" mobile
-}
-
 start_server --force-activate --issuer "$backend" --behind-proxy
 for name in "$@"; do "start_$name"; done
 

@@ -32,3 +32,15 @@ start_flask() {
         "$python" -B -m flask --app shop run --port "$port" >"$sites/flask.log" 2>&1 &
     await_port "$port" flask
 }
+
+# Starts the back end of bindings/samples/mobile, and sets mobile_url.
+start_mobile() {
+    local port redirect_uri=https://app.example.com/login
+    free_ports 1
+    read -r port <&"$ports"
+    mobile_url=http://127.0.0.1:$port
+    add_client app --name "The app" --first-party true --redirect-uri "$redirect_uri" --subject user-id
+    ISSUER=$backend CLIENT_ID=app CLIENT_SECRET=$client_secret REDIRECT_URI=$redirect_uri \
+        PYTHONPATH=$root/bindings/samples/mobile "$python" -B -m flask --app backend run --port "$port" >"$sites/mobile.log" 2>&1 &
+    await_port "$port" mobile
+}

@@ -513,7 +513,9 @@ final class OptionsTests: XCTestCase {
             (.serve, ["--mail-dir", "m", "--smtp-url", "smtp://localhost"], "either --mail-dir or --smtp-url"),
             (.serve, ["--audit-log", "a/b"], "--audit-log and --audit-key-file together"),
             (.serve, ["--host", "0.0.0.0"], "must be on a loopback address"),
-            (.serve, ["--trust", "--force-activate"], "--trust needs mails"),
+            (.serve, ["--push-url", "https://a.example"], "--push-url and --push-key-file together"),
+            (.serve, ["--push-url", "https://a.example", "--push-key-file", "x", "--trust=false"], "needs --trust"),
+            (.serve, ["--push-url", "https://a.example", "--push-key-file", "x", "--force-activate"], "needs --trust"),
             (.serve, ["--admin-listen", "0.0.0.0:9000"], "admin listener must be on a loopback address"),
             (.rps, ["--listen", "192.0.2.1:80"], "must be on a loopback address"),
             (.rps, ["--private-listen", "192.0.2.1:80", "--rpa-key-file", "x"], "must be on a loopback address"),
@@ -543,6 +545,7 @@ final class OptionsTests: XCTestCase {
         XCTAssertTrue(try isOn(proxy))
         XCTAssertFalse(try isOn(["--mail-dir", "m", "--trust=false"]))
         XCTAssertFalse(try isOn(["--force-activate"]), "no mails")
+        XCTAssertTrue(try isOn(["--force-activate", "--trust"]), "back ends verify the users")
         XCTAssertFalse(try isOn(["--force-activate", "--trust=false"]))
     }
 

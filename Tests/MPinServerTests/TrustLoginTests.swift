@@ -77,7 +77,7 @@ final class TrustLoginTests: XCTestCase {
         let client = TrustClient(backend: server.backend)
         let good = try client.begin(client.register(user), pin: "1234", scope: "jwt").body
         let changes: [(String, Any, String)] = [
-            ("scope", ["otp"], "scope"), ("scope", [String](), "scope"), ("publicKey", "", "publicKey"),
+            ("scope", ["otp"], "scope"), ("scope", [String](), "scope"), ("publicKey", "00", "publicKey"),
             ("U", "04", "U"), ("mpin_id", "x", "mpin_id"),
         ]
         for (name, value, parameter) in changes {

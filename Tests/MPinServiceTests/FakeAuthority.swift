@@ -41,6 +41,10 @@ final class FakeAuthority: Authority {
         Hex.encode(SHA256.hash(id.bytes + publicKey))
     }
 
+    func keyedSecretShare(_ id: MPinID, publicKey: [UInt8], keyID: String) async throws -> SecretBytes {
+        try share(of: SHA256.hash(id.bytes + publicKey))
+    }
+
     /// Returns the share that a client gets for its ticket.
     func clientSecretShare(ticket: String) throws -> SecretBytes { try share(of: Hex.decode(ticket) ?? []) }
 

@@ -13,13 +13,15 @@ final class KeyedIdentityTests: XCTestCase {
     func testAnOldRecordHasNoPublicKey() throws {
         var record = IdentityRecord(mpinID: "7b7d", userID: "a", keyID: "1", registered: now)
         XCTAssertEqual(record.publicKeyHash, IdentityRecord.noPublicKey)
-        let successor = 1 + 4 + SHA256.size
-        for without in [successor, successor + 4 + SHA256.size] {
+        let renewal = 4 + SHA256.size + 4 + 1
+        let successor = 1 + 4 + SHA256.size + renewal
+        for without in [renewal, successor, successor + 4 + SHA256.size] {
             XCTAssertEqual(try IdentityRecord(stored: Array(record.stored().dropLast(without))), record)
         }
         let length = try record.stored().count
         record.publicKeyHash = SHA256.hash([1])
         (record.mustRenew, record.successor) = (true, SHA256.hash([2]))
+        record.renewal = .init(publicKeyHash: SHA256.hash([3]), keyID: "2")
         XCTAssertEqual(try IdentityRecord(stored: record.stored()), record)
         XCTAssertEqual(try record.stored().count, length, "the length does not reveal whether there is a key")
     }
@@ -44,7 +46,7 @@ final class KeyedIdentityTests: XCTestCase {
             try Client.pass2(x: x.span, y: challenge.span, sec: a.span, into: &v)
         }
         let proof = AuthenticationService.Proof(
-            id: client.id, v: Hex.encode(v), wid: "0", wantsDigits: false, hasKeyPair: true)
+            id: client.id, v: Hex.encode(v), wid: "0", wantsDigits: false, isScoped: true)
         let token = try await world.service.judge(proof, ServiceUnderTest.logger).token
         let outcome = try await projects.redeem(token)
         XCTAssertEqual(outcome.verdict, .wrong(left: 2))
@@ -78,5 +80,29 @@ final class KeyedIdentityTests: XCTestCase {
             lost.contains(try MPinID.issue(userID: "b", project: "p", at: now.adding(seconds: seconds)))
         }
         XCTAssertEqual(found, [false, true, true, false])
+    }
+
+    /// IDs of version 5 in the server's own form are read without a JSON parser, others with it. Both find the same.
+    func testIDsInAnotherFormHaveTheSameMembers() throws {
+        for user in ["a@example.com", "zoë", #"a "quoted" one"#, #"back\slash"#, "a/b", ""] {
+            let id = try MPinID.issue(userID: user, project: "p.1", verification: .quickCode, at: now)
+            let text = String(decoding: id.bytes, as: UTF8.self)
+            let others = [text.replacing(",", with: ", "), text.replacing(#""v":5"#, with: #""v":6"#)]
+            for text in [text] + others {
+                let read = try XCTUnwrap(MPinID(hex: Hex.encode(Array(text.utf8))))
+                XCTAssertEqual([read.userID, read.projectID], [user, "p.1"], text)
+                XCTAssertEqual(read.verification, .quickCode, text)
+            }
+            let noJSON = [
+                text + " x", String(text.dropLast()), text.replacing(#""iat":1"#, with: #""iat":01"#),
+                text.replacing(#""cID":"p"#, with: "\"cID\":\"p\u{1}"),
+            ]
+            for text in noJSON {
+                XCTAssertNil(MPinID(hex: Hex.encode(Array(text.utf8)))?.projectID, text)
+            }
+        }
+        let id = try MPinID.issue(userID: "a?", project: "p", at: now)
+        let noUTF8 = id.bytes.map { $0 == UInt8(ascii: "?") ? 0xff : $0 }
+        XCTAssertNil(MPinID(hex: Hex.encode(noUTF8))?.projectID)
     }
 }

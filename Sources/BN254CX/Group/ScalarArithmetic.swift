@@ -1,7 +1,7 @@
 import CBN254CX
 import CGMP
 
-// Arithmetic modulo the group order r, constant time.
+// Arithmetic modulo the group order r, constant time unless the name says otherwise.
 extension Scalar {
     /// The number of limbs of scratch that `invert` and `decodeBelowOrder` use.
     package static var scratch: Int { 8 &+ 16 }
@@ -26,5 +26,11 @@ extension Scalar {
     package func invert(_ a: Scalar, _ s: Limbs) {
         copyLimbs(s, a.limbs, 4)
         _ = __gmpn_sec_invert(limbs, s, bn_r(), 4, 512, s + 8)
+    }
+
+    /// self = a b mod r for public a and b. Variable time. Scratch: 13 limbs.
+    package func multiplyVartime(_ a: Scalar, _ b: Scalar, _ s: Limbs) {
+        __gmpn_mul_n(s, a.limbs, b.limbs, 4)
+        __gmpn_tdiv_qr(s + 8, limbs, 0, s, 8, bn_r(), 4)
     }
 }

@@ -87,6 +87,11 @@ extension AuditEvent {
         AuditEvent("user-verified", Subject(identity: "", user: user), [("project", project)])
     }
 
+    /// A push asks a user to log in.
+    static func pushed(_ user: String, project: String) -> AuditEvent {
+        AuditEvent("pushed", Subject(identity: "", user: user), [("project", project)])
+    }
+
     /// Somebody has called an endpoint for back ends without the credentials of a project. `route` is its path as a
     /// template, because the path itself may have an M-Pin ID.
     static func backEndRefused(_ route: String) -> AuditEvent {

@@ -195,6 +195,7 @@ extension RelyingPartyServiceConfig {
     /// The rules of registrations and logins, which are the same for all wire protocols.
     var rules: ServiceRules {
         var rules = ServiceRules()
+        rules.pause = EventLoopExecutor.pause
         rules.attempts = attempts
         rules.usesPermits = usePermits
         rules.keepsPermits = storePermits

@@ -29,6 +29,8 @@ package struct RateLimits: Sendable {
     /// Codes of devices that are typed at the OpenID provider, right or wrong, from one address. They are short, so this
     /// keeps people from guessing them.
     package var deviceAddress: RateLimit?
+    /// Pushes to one user.
+    package var pushUser: RateLimit?
 
     package init() {}
 
@@ -46,6 +48,7 @@ package struct RateLimits: Sendable {
         limits.tokenClient = RateLimit("60/60")
         limits.adminAddress = RateLimit("30/60")
         limits.deviceAddress = RateLimit("20/60")
+        limits.pushUser = RateLimit("5/300")
         return limits
     }()
 

@@ -15,4 +15,12 @@ final class EventLoopExecutor: TaskExecutor {
             job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
     }
+
+    /// Lets the event loop of the caller first do everything that it can do now: read the requests that have arrived,
+    /// and run their handlers until they wait.
+    @Sendable static func pause() async {
+        await withUnsafeContinuation { waiting in
+            MultiThreadedEventLoopGroup.singleton.any().execute { waiting.resume() }
+        }
+    }
 }

@@ -135,6 +135,7 @@ package struct Daemon: Service {
                 services.append(SigningKeyWatch(provider: openID.provider, logger: daemon.logger))
                 services.append(BackChannelWatch(channel: openID.backChannel, logger: daemon.logger))
             }
+            if let pushes = server?.trust?.pushes { services.append(pushes) }
             services += try daemon.privateListeners(server, application, readiness)
             services += try daemon.publicListeners(server, application, readiness)
             try await daemon.run(services)
@@ -197,11 +198,12 @@ extension Daemon {
 
         let openID: OpenIDFace?
         let trust: TrustFace?
+        let mfa: MFAFace?
 
         /// All HTTP interfaces of the service. That for MIRACL Trust is the first one, because its paths begin with
         /// `/rps/`, as Milagro's do, and have CORS rules of their own.
         var faces: [any Face] {
-            let faces: [(any Face)?] = [trust, milagro, openID]
+            let faces: [(any Face)?] = [trust, mfa, milagro, openID]
             return faces.compactMap(\.self)
         }
     }
@@ -240,7 +242,9 @@ extension Daemon {
                         in: durable, sealKey: OpenIDConfig.sealKey(from: config.activationKey), name: "dvs_keys",
                         algorithms: [.rs256]), tokens: ProjectTokens(in: durable),
                     users: UserAdministration(in: durable, clock: config.clock), config.authorities,
-                    first: authorities.first?.peer, appID: appID, rates: rates, metrics: metrics)
+                    first: authorities.first?.peer,
+                    pushes: settings.pushes.map { PushSender($0, clock: config.clock, logger: logger) }, appID: appID,
+                    rates: rates, metrics: metrics)
             }
         }
         var milagro = MilagroFace(
@@ -249,11 +253,14 @@ extension Daemon {
             milagro.authorizationCode = { try await openID.code(authOTT: $0, wid: $1) }
             milagro.proveUserID = { try await openID.provider.profiles.proveUserID($0, at: openID.provider.now) }
         }
+        // The face keeps a copy of Milagro's, which does not choose.
+        let mfa = trust.map { [milagro] in MFAFace(trust: $0, milagro: milagro) }
+        if let mfa { milagro.choosing = { mfa.choosing($0, $1) } }
         return ServiceParts(
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], openID: openID,
-            trust: trust)
+            trust: trust, mfa: mfa)
     }
 
     private func openID(

@@ -12,7 +12,7 @@ struct AuthorityGate: Sendable {
     static let firstPath = "/dta1"
     var path = Self.path
     /// The D-TA's paths that are passed on.
-    var names = ["/clientSecret", TrustAuthorityServer.keyedSecretPath, "/timePermit"]
+    var names = [TrustAuthorityServer.secretPath, TrustAuthorityServer.keyedSecretPath, "/timePermit"]
     let authority: Peer
 
     /// The gate to D-TA 1.

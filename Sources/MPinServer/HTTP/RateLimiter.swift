@@ -7,7 +7,7 @@ import MPinStore
 /// is known or not.
 final class RateLimiter: Sendable {
     /// A group of requests that share their limits.
-    enum Group: String, Sendable { case register, login, access, poll, authority, token, admin, device }
+    enum Group: String, Sendable { case register, login, access, poll, authority, token, admin, device, push }
 
     private let addresses: [Group: TokenBuckets]
     private let identities: [Group: RateLimit]
@@ -22,7 +22,7 @@ final class RateLimiter: Sendable {
         ]
         let identities: [Group: RateLimit?] = [
             .register: limits.registerIdentity, .login: limits.loginIdentity, .authority: limits.authorityIdentity,
-            .token: limits.tokenClient,
+            .token: limits.tokenClient, .push: limits.pushUser,
         ]
         self.addresses = addresses.compactMapValues { $0.map { TokenBuckets($0) } }
         self.identities = identities.compactMapValues { $0 }

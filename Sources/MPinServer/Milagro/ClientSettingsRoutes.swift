@@ -53,19 +53,21 @@ extension MilagroFace {
     }
 
     /// GET /service (wire section 6.15), outside of the prefix, for phones that know only the server's address.
-    /// Programs that must not use this service are refused here, before they send other requests (TRUST wire section
-    /// 7.2).
     func service(_ request: Request) throws -> Response {
         guard let service = config.mobileService else { throw APIError(.forbidden, "No mobile service") }
-        if !config.serviceClients.isEmpty {
-            guard let client = request.headers[.userAgent].flatMap(ProductVersion.init),
-                let known = config.serviceClients.first(where: { $0.name == client.name })
-            else { throw APIError(.notAcceptable, "This service is not for this program (User-Agent)") }
-            guard client.isAsNew(as: known) else {
-                throw APIError(.preconditionFailed, "This version of the program is too old")
-            }
-        }
+        try requireServiceClient(request)
         return .json(service)
+    }
+
+    /// Throws for programs that must not use this service, before they send other requests (TRUST wire section 7.2).
+    func requireServiceClient(_ request: Request) throws {
+        guard !config.serviceClients.isEmpty else { return }
+        guard let client = request.headers[.userAgent].flatMap(ProductVersion.init),
+            let known = config.serviceClients.first(where: { $0.name == client.name })
+        else { throw APIError(.notAcceptable, "This service is not for this program (User-Agent)") }
+        guard client.isAsNew(as: known) else {
+            throw APIError(.preconditionFailed, "This version of the program is too old")
+        }
     }
 }
 

@@ -19,6 +19,9 @@ struct MilagroFace: Face {
     var authorizationCode: (@Sendable (_ authOTT: String, _ wid: String) async throws -> String?)?
     /// Notes that a user's mailbox is proven to be theirs. Nil if there is no OpenID provider, which alone asks for it.
     var proveUserID: (@Sendable (_ userID: String) async throws -> Void)?
+    /// Chooses between the handlers of this wire for a path and those of another wire that shares the path, by the
+    /// headers of each request.
+    var choosing: @Sendable (_ path: String, [HTTPRequest.Method: Handler]) -> [HTTPRequest.Method: Handler] = { $1 }
 
     init(
         _ config: RelyingPartyServiceConfig, service: AuthenticationService, appID: String, rates: RateLimiter,
@@ -41,36 +44,38 @@ struct MilagroFace: Face {
     /// Adds the routes below `/<prefix>`, and /service.
     func addPublicRoutes(to router: Router<RequestContext>) {
         let base = "/" + config.prefix
-        router.serve(base + "/clientSettings", [.get: { _, _ in try clientSettings() }])
-        router.serve(base + "/user", [.put: { request, _ in try await register(request, id: nil) }])
-        router.serve(
-            base + "/user/{id}",
-            [.put: { request, context in try await register(request, id: request.mpinID(context)) }])
-        router.serve(
-            base + "/signature/{id}",
-            [.get: { request, context in try await signature(request, request.mpinID(context)) }])
-        router.serve(
-            base + "/setupDone/{id}",
-            [
-                .post: { request, context in try await setupDone(request, request.mpinID(context)) }
-            ])
-        router.serve(
-            base + "/timePermit/{id}", [.get: { request, context in try await timePermit(request.mpinID(context)) }])
-        router.serve(
-            base + "/permitStorage/{app}/{date}/{hash}", [.get: { _, context in try await storedPermit(context) }])
-        router.serve(base + "/mobileConfig", [.get: { _, _ in try mobileConfig() }])
-        router.serve("/service", [.get: { request, _ in try service(request) }])
-        router.serve(base + "/pass1", [.post: { request, _ in try await pass1(request) }])
-        router.serve(base + "/pass2", [.post: { request, context in try await pass2(request, context.logger) }])
-        addBrowserRoutes(to: router, base: base)
+        for (path, handlers) in publicHandlers(base) { router.serve(path, choosing(path, handlers)) }
     }
 
-    private func addBrowserRoutes(to router: Router<RequestContext>, base: String) {
-        router.serve(base + "/getAccessNumber", [.post: { _, _ in try await getAccessNumber() }])
-        router.serve(base + "/getQrUrl", [.post: { _, _ in try await getQRCode() }])
-        router.serve(base + "/access", [.post: { request, _ in try await access(request) }])
-        router.serve(base + "/codeStatus", [.post: { request, _ in try await codeStatus(request) }])
-        router.serve(base + "/authenticate", [.post: { request, _ in try await authenticateMobile(request) }])
+    private func publicHandlers(_ base: String) -> [String: [HTTPRequest.Method: Handler]] {
+        [
+            base + "/clientSettings": [.get: { _, _ in try clientSettings() }],
+            base + "/user": [.put: { request, _ in try await register(request, id: nil) }],
+            base + "/user/{id}": [
+                .put: { request, context in try await register(request, id: request.mpinID(context)) }
+            ],
+            base + "/signature/{id}": [
+                .get: { request, context in try await signature(request, request.mpinID(context)) }
+            ],
+            base + "/setupDone/{id}": [
+                .post: { request, context in try await setupDone(request, request.mpinID(context)) }
+            ],
+            base + "/timePermit/{id}": [
+                .get: { request, context in try await timePermit(request.mpinID(context)) }
+            ],
+            base + "/permitStorage/{app}/{date}/{hash}": [
+                .get: { _, context in try await storedPermit(context) }
+            ],
+            base + "/mobileConfig": [.get: { _, _ in try mobileConfig() }],
+            "/service": [.get: { request, _ in try service(request) }],
+            base + "/pass1": [.post: { request, _ in try await pass1(request) }],
+            base + "/pass2": [.post: { request, context in try await pass2(request, context.logger) }],
+            base + "/getAccessNumber": [.post: { _, _ in try await getAccessNumber() }],
+            base + "/getQrUrl": [.post: { _, _ in try await getQRCode() }],
+            base + "/access": [.post: { request, _ in try await access(request) }],
+            base + "/codeStatus": [.post: { request, _ in try await codeStatus(request) }],
+            base + "/authenticate": [.post: { request, _ in try await authenticateMobile(request) }],
+        ]
     }
 
     /// Adds the routes for the RPA, on a listener of their own.

@@ -24,7 +24,7 @@ extension MilagroFace {
     }
 
     /// Asks the RPA whether the user may register (wire section 8.1), and whether a confirmation is needed.
-    private func verify(
+    func verify(
         _ question: AuthenticationService.Question, _ form: RegisterForm
     ) async throws -> AuthenticationService.Approval {
         let message = VerifyUserRequest(
@@ -82,10 +82,12 @@ extension MilagroFace {
     }
 
     /// GET /signature/<id>?regOTT= (wire section 6.3): the first client secret share, and the signed query for the
-    /// second share.
+    /// second share. With `pmiToken` the device takes pushes.
     func signature(_ request: Request, _ id: MPinID) async throws -> Response {
         guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
-        let issued = try await service.issueShares(id, token: regOTT)
+        let pushToken = request.query("pmiToken")
+        guard Devices.isPushToken(pushToken) else { throw APIError(.badRequest, "pmiToken is too long") }
+        let issued = try await service.issueShares(id, token: regOTT, pushToken: pushToken)
         return .json(
             SignatureResponse(
                 clientSecretShare: SecretHex(issued.share.octets), params: try onlyTicket(issued.tickets),
@@ -112,13 +114,16 @@ extension MilagroFace {
 }
 
 /// The contents of a register request, whose sizes are checked against the limits.
-private struct RegisterForm {
+struct RegisterForm {
     let application: AuthenticationService.Application
     let headers: HTTPFields
     let deviceName: String
     let userData: String
+    /// The access id of a browser's session; empty if there is none.
+    let wid: String
 
-    init(_ request: Request, id: MPinID?, _ limits: Limits) async throws {
+    /// `project`: the id of the project whose user registers; nil on the Milagro wire.
+    init(_ request: Request, id: MPinID?, project: String? = nil, _ limits: Limits) async throws {
         let bytes = try await request.bytes(limits)
         let body = try request.decoded(RegisterRequest.self, from: bytes)
         // The decoder does not tell null from a missing member. Milagro's RPS crashed on null; this server refuses it.
@@ -129,7 +134,8 @@ private struct RegisterForm {
             id: id, userID: body.userId, mobile: body.mobile?.value ?? 0,
             registrationToken: body.registrationToken?.plainText.lowercased(),
             activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 },
-            deviceName: body.deviceName ?? "", limits: limits.service)
+            deviceName: body.deviceName ?? "", project: project, limits: limits.service)
+        wid = (body.wid ?? "").lowercased()
         headers = request.headers
         deviceName = body.deviceName ?? ""
         userData = body.userData ?? ""

@@ -81,6 +81,12 @@ struct TrustAuthorityClient: Authority {
         ])
     }
 
+    func keyedSecretShare(_ id: MPinID, publicKey: [UInt8], keyID: String) async throws -> SecretBytes {
+        let query = keyedSecretTicket(id, publicKey: publicKey, keyID: keyID)
+        let answer = try await peer.get(TrustAuthorityServer.keyedSecretPath + "?" + query)
+        return try share(answer.json(TrustSecretResponse.self)?.dvsClientSecret.secret, answer, MPinSize.g1)
+    }
+
     /// The signed query for a client secret share.
     private func clientSecretQuery(_ id: MPinID, keyID: String, mobile: Int) -> String {
         let (hashID, expires) = (Hex.encode(id.hash), expires)

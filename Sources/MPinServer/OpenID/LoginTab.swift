@@ -204,10 +204,10 @@ extension OpenIDFace {
 
 extension AuthorizationRequest {
     /// What a phone is told that reads the QR code. Nil if the login is for the account page. A hint that no user id can
-    /// be, because it has characters that nobody sees, is left out.
-    func details(_ client: Client) -> WaitingBrowser.Details? {
+    /// be, because it has characters that nobody sees, is left out. `user` replaces the hint.
+    func details(_ client: Client, user: String? = nil) -> WaitingBrowser.Details? {
         guard !isForAccount else { return nil }
-        let hint = loginHint.flatMap { UserID.hiddenCharacters(in: $0) == nil ? UserID.normal($0) : nil }
+        let hint = (user ?? loginHint).flatMap { UserID.hiddenCharacters(in: $0) == nil ? UserID.normal($0) : nil }
         return .init(userID: hint ?? "", name: client.name, logoURL: client.logo ?? "")
     }
 }

@@ -8,9 +8,22 @@ import MPinWire
 /// Logins without a page of ours: an app, or a page of the client, opens a session by JSON and shows its QR code to a
 /// phone itself.
 extension OpenIDFace {
-    /// Answers POST /authorize with a JSON body. The authorization request is in the query; the body is not read.
-    /// Cookies have no effect, because no page is shown that could ask their user.
+    /// Answers POST /authorize with a JSON body. The authorization request is in the query; the body may name the user
+    /// whom the page expects (`prerollId`, TRUST wire section 7.1), as `login_hint` does. Cookies have no effect, because
+    /// no page is shown that could ask their user.
     func openSession(_ request: Request, _ logger: Logger) async throws -> Response {
+        let browser = try await openSession(request, for: nil, logger)
+        return .json(
+            OpenedSession(
+                webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.site.publicURL)#\(browser.wid)",
+                accessURL: provider.base + LoginPaths.access, ttlSeconds: browser.seconds))
+    }
+
+    /// Opens the session for the authorization request in the query. `user`: whom the phone proposes; nil stands for whom
+    /// the request names.
+    func openSession(
+        _ request: Request, for user: String?, _ logger: Logger
+    ) async throws -> AuthenticationService.OpenedBrowser {
         guard let parameters = RequestParameters(request.uri.query ?? "") else {
             throw APIError(.badRequest, "No request")
         }
@@ -21,12 +34,13 @@ extension OpenIDFace {
             throw APIError(.badRequest, "Unknown client, or redirect URI that is not registered")
         case .returned(let fault, _): throw APIError(.badRequest, "\(fault.code.rawValue): \(fault.description)")
         case .accepted(let wish):
-            let browser = try await service.openBrowser(.code, details: client.flatMap { wish.details($0) })
+            let named = (try? await request.json(SessionWish.self, limits))?.prerollId.flatMap {
+                (1...limits.service.userIDBytes).contains($0.utf8.count) ? $0 : nil
+            }
+            let details = client.flatMap { wish.details($0, user: user ?? named) }
+            let browser = try await service.openBrowser(.code, details: details)
             try await provider.logins.keep(wish, webOTT: browser.webOTT, wid: browser.wid, at: provider.now)
-            return .json(
-                OpenedSession(
-                    webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.site.publicURL)#\(browser.wid)",
-                    accessURL: provider.base + LoginPaths.access, ttlSeconds: browser.seconds))
+            return browser
         }
     }
 
@@ -87,6 +101,11 @@ extension OpenIDFace {
             return wish.address.answer(fault, issuer: config.issuer)
         }
     }
+}
+
+/// The body of the request of a client that shows the QR code itself. Other members are not used.
+private struct SessionWish: Decodable {
+    let prerollId: String?
 }
 
 /// MIRACL's form of the answer to a client that shows the QR code itself.

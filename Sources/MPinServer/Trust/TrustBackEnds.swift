@@ -7,7 +7,7 @@ import MPinWire
 /// The requests of the projects' back ends (TRUST wire section 6). They are no pages, so no origin may read the answers.
 extension TrustFace {
     func addBackEndRoutes(to router: Router<RequestContext>) {
-        router.serve("/verification", [.post: answering { try await verifyByBackEnd($0, $1) }])
+        router.serve("/verification", [.post: answering { try await verifyByBackEndOrMail($0, $1) }])
         router.serve("/activate/initiate", [.post: answering { try await initiate($0, $1) }])
         router.serve(
             "/api/v1/projects/:project/mpinids/:mpinid/revocation", [.post: answering { try await revoke($0, $1) }])
@@ -53,6 +53,16 @@ extension TrustFace {
         else { return found }
         let projects = try await rules.projects.list(at: now).filter { $0.clients?.contains(id) ?? false }
         return found.union(projects.map(\.id))
+    }
+
+    /// POST /verification: the clients before client-js 8 ask for a mail here, without credentials and without
+    /// `delivery` (TRUST wire section 7.1).
+    private func verifyByBackEndOrMail(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let body = try await request.json(TrustCustomVerificationRequest.self, limits)
+        guard request.headers[.authorization] == nil, body.delivery == nil else {
+            return try await verifyByBackEnd(request, context)
+        }
+        return try await verify(request, context)
     }
 
     /// POST /verification: makes the URL with which a user of the back end registers (TRUST wire section 6.1).

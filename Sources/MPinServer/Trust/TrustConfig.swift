@@ -1,4 +1,4 @@
-package import MPinService
+import MPinService
 
 /// The operator's settings for clients of MIRACL Trust.
 package struct TrustConfig: Sendable {
@@ -8,14 +8,12 @@ package struct TrustConfig: Sendable {
     let mailer: Mailer
     let limits: Limits
     let audit: Audit
+    /// Where pushes go. Nil if there are none.
+    package var pushes: PushTarget?
 
-    /// `site`: how mails look and are sent. `service`: the RPS in the same process. Throws if no mails are sent.
-    package init(
-        _ site: SiteConfig, service: RelyingPartyServiceConfig, baseURL: String
-    ) throws(StartError) {
-        guard site.delivery != .forceActivate else {
-            throw StartError("--trust needs mails: not with --force-activate")
-        }
+    /// `site`: how mails look and are sent. If none are, only back ends can verify users. `service`: the RPS in the same
+    /// process.
+    package init(_ site: SiteConfig, service: RelyingPartyServiceConfig, baseURL: String) {
         self.site = site
         self.baseURL = baseURL
         mailer = site.mailer(seconds: service.limits.callSeconds)

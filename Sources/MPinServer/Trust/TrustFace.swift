@@ -19,6 +19,8 @@ struct TrustFace: Face {
     let authorities: [TrustAuthorityLink]
     /// The way of clients to D-TA 1; nil if they ask it themselves.
     let gate: AuthorityGate?
+    /// Nil if the operator has no receiver of pushes.
+    let pushes: PushSender?
     let appID: String
     let rates: RateLimiter
     let metrics: Metrics
@@ -26,8 +28,7 @@ struct TrustFace: Face {
     init(
         _ config: TrustConfig, _ rules: ProjectService, _ openID: OpenIDFace, certificates: SigningKeys,
         tokens: ProjectTokens, users: UserAdministration, _ authorities: [TrustAuthorityLink], first: Peer?,
-        appID: String, rates: RateLimiter,
-        metrics: Metrics
+        pushes: PushSender?, appID: String, rates: RateLimiter, metrics: Metrics
     ) {
         self.config = config
         self.rules = rules
@@ -37,6 +38,7 @@ struct TrustFace: Face {
         self.users = users
         self.authorities = authorities
         gate = authorities.first?.publicURL == nil ? first.map(AuthorityGate.first) : nil
+        self.pushes = pushes
         self.appID = appID
         self.rates = rates
         self.metrics = metrics
@@ -56,11 +58,12 @@ struct TrustFace: Face {
             "/rps/v2/session": { request, _ in try await openSession(request) },
             "/rps/v2/access": { request, _ in try await access(request) },
             "/rps/v2/codeStatus": { request, _ in try await codeStatus(request) },
-            "/pushauth": { _, _ in throw TrustRefusal.noPushToken },
+            "/pushauth": { request, context in try await pushAuth(request, context) },
         ]
         for (path, handler) in handlers.merging(quickCodeHandlers, uniquingKeysWith: { $1 }) {
             router.serve(path, [.post: answering(handler)])
         }
+        addGeneration3Routes(to: router)
         addSigningRoutes(to: router)
         addBackEndRoutes(to: router)
         router.serve("/.well-known/jwks", [.get: { _, _ in openID.certificates() }])
@@ -110,5 +113,5 @@ extension Request {
 }
 
 extension HTTPField.Name {
-    fileprivate static let miraclCID = constant("X-MIRACL-CID")
+    static let miraclCID = constant("X-MIRACL-CID")
 }

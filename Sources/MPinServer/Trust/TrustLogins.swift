@@ -26,7 +26,7 @@ extension TrustFace {
         let id = try identity(body.mpin_id)
         try await rates.admit(.login, identity: id.hash)
         let wid = (body.WID ?? "").isEmpty ? "0" : (body.WID ?? "").lowercased()
-        let proof = AuthenticationService.Proof(id: id, v: body.V, wid: wid, wantsDigits: false, hasKeyPair: true)
+        let proof = AuthenticationService.Proof(id: id, v: body.V, wid: wid, wantsDigits: false, isScoped: true)
         do {
             return .json(TrustPass2Response(authOTT: try await service.judge(proof, context.logger).token))
         } catch ServiceError.noChallenge {
@@ -34,7 +34,7 @@ extension TrustFace {
         }
     }
 
-    private func identity(_ hex: String) throws -> MPinID {
+    func identity(_ hex: String) throws -> MPinID {
         guard let id = MPinID(hex: hex) else { throw TrustRefusal.parameter("mpin_id", "mpin_id is not hex") }
         return id
     }
@@ -42,20 +42,28 @@ extension TrustFace {
     /// POST /rps/v2/authenticate: tells the verdict, and gives the token that the login was for.
     func authenticate(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustAuthenticateRequest.self, limits)
-        let login = try await rules.redeem(body.authOTT, project: request.projectID)
+        let login = try await rules.redeem(
+            body.authOTT, project: request.projectID, canRenew: body.wam == Self.renewingClient)
         // A login for a browser is counted when its page redeems the token.
         if login.scope != .oidc || login.verdict != .right { metrics.count(.logins, [String(login.verdict.status)]) }
         guard login.verdict == .right else { throw TrustRefusal(login.verdict, at: login.now) }
         if let renewal = login.renewal { return .json(TrustAuthenticateResponse(renewal: renewal.token)) }
-        return .json(TrustAuthenticateResponse(jwt: try await jwt(login, context)))
+        let jwt = try await jwt(login, context)
+        let code =
+            login.scope == .authorizationCode
+            ? try await openID.code(authOTT: body.authOTT.lowercased(), wid: login.wid) : nil
+        return .json(TrustAuthenticateResponse(jwt: jwt, code: code))
     }
+
+    /// What the clients say that can renew their secrets.
+    private static let renewingClient = "dvs"
 
     /// The token that the login was for. Nil if it was for none.
     private func jwt(_ login: ProjectService.Outcome, _ context: RequestContext) async throws -> String? {
         switch login.scope {
         case .jwt: try await token(login, context)
         case .quickCode: try quickCodeToken(login)
-        case .oidc, .signing: nil
+        case .oidc, .signing, .authorizationCode, .signingRegistration, .unstated: nil
         }
     }
 

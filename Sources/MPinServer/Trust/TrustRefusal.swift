@@ -74,6 +74,12 @@ extension TrustRefusal {
         }
     }
 
+    /// A fault with another status than in generation 4.
+    init(_ status: HTTPResponse.Status, _ fault: ProjectFault, at now: Moment) {
+        let refusal = TrustRefusal(fault, at: now)
+        self.init(status, refusal.code, refusal.info, context: refusal.context, retryAfter: refusal.retryAfter)
+    }
+
     /// A mail was asked for too early; `again` is when the next one may be sent.
     init(backoff again: Moment, at now: Moment) {
         self.init(

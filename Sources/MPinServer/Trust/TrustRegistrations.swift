@@ -10,9 +10,12 @@ import MPinWire
 extension TrustFace {
     /// POST /verification/email: sends a mail with a link or a code.
     func verify(_ request: Request, _ context: RequestContext) async throws -> Response {
+        guard config.mailer.sends else {
+            throw TrustRefusal(.serviceUnavailable, "SERVICE_UNAVAILABLE", "this server sends no mails")
+        }
         let body = try await request.json(TrustVerificationRequest.self, limits)
         let wish = try ProjectService.VerificationWish(
-            project: try await project(body.projectId, request), userID: body.userId,
+            project: try await project(body, request), userID: body.userId,
             id: body.mpinId.flatMap(MPinID.init(hex:)), accessID: body.accessId ?? "", limits: limits.service)
         do { try await rates.admit(.register, user: wish.userID) } catch let error as APIError {
             throw TrustRefusal(backoff: rules.now.adding(seconds: error.retryAfter ?? 1), at: rules.now)
@@ -20,6 +23,16 @@ extension TrustFace {
         let started = try await rules.startVerification(wish)
         try await send(started, wish, request, context)
         return .json(TrustVerificationResponse(backoff: started.again.seconds, method: started.method.rawValue))
+    }
+
+    /// The project of a verification: the one that the request names, or the only one of its OpenID client.
+    private func project(_ body: TrustVerificationRequest, _ request: Request) async throws -> Project {
+        guard body.projectId == nil, request.projectID == nil, let client = body.clientId else {
+            return try await project(body.projectId, request)
+        }
+        let found = try await rules.projects.list(at: rules.now).filter { $0.clients?.contains(client) ?? false }
+        guard found.count == 1, let only = found.first else { throw ProjectFault.unknownProject }
+        return only
     }
 
     private func send(
@@ -50,8 +63,8 @@ extension TrustFace {
     /// mailbox is the user's.
     func confirm(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustConfirmationRequest.self, limits)
-        let project = try await project(nil, request)
         try await rates.admit(.register, user: body.userId)
+        let project = try await confirmed(body, request)
         let confirmed: ProjectService.Confirmation
         do { confirmed = try await rules.confirm(body.code, user: body.userId, project: project) } catch let fault
             as ProjectFault
@@ -69,6 +82,12 @@ extension TrustFace {
                 expireTime: confirmed.expires.seconds))
     }
 
+    /// The project of a confirmation. Back ends do not name it.
+    private func confirmed(_ body: TrustConfirmationRequest, _ request: Request) async throws -> Project {
+        guard request.projectID == nil else { return try await project(nil, request) }
+        return try await rules.project(ofCode: body.code, user: body.userId)
+    }
+
     /// POST /registration: registers a device with its public key.
     func enrol(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustRegistrationRequest.self, limits)
@@ -76,27 +95,30 @@ extension TrustFace {
         let device = try await rules.enrol(
             .init(
                 userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
-                publicKey: body.publicKey, projectID: request.projectID))
+                publicKey: body.publicKey, projectID: request.projectID, pushToken: body.pushToken))
         metrics.count(.registrations)
         return .json(
             TrustRegistrationResponse(
-                mpinId: device.id.hex, projectId: device.project.id, dtas: try names(device),
-                secretUrls: device.tickets.map(secretURL), pinLength: device.project.pinLength,
-                verificationType: device.isByBackEnd ? "fullCustom" : "standardEmail", nowTime: device.time.iso))
+                mpinId: device.id.hex, projectId: device.project.id, dtas: try names(device.keyID),
+                secretUrls: device.tickets.map { secretURL($0, TrustAuthorityServer.keyedSecretPath) }, pinLength: device.project.pinLength,
+                verificationType: Self.verificationType(isByBackEnd: device.isByBackEnd), nowTime: device.time.iso))
     }
 
     /// The member `dtas`: names of the D-TAs and of the master secret that they have used.
-    private func names(_ device: ProjectService.EnrolledDevice) throws -> String {
-        let names = device.tickets.map { ticket in
-            Hex.encode(SHA256.hash(Array("\(appID) \(ticket.index) \(device.keyID)".utf8)))
+    func names(_ keyID: String) throws -> String {
+        let names = authorities.map { authority in
+            Hex.encode(SHA256.hash(Array("\(appID) \(authority.index) \(keyID)".utf8)))
         }
         return Data(try JSON.bytes(names)).base64EncodedString()
     }
 
     /// Where the client fetches a share. The URL is valid for a minute, for this identity and key only.
-    private func secretURL(_ ticket: Ticket) -> String {
+    func secretURL(_ ticket: Ticket, _ path: String) -> String {
         let url = authorities.first { $0.index == ticket.index }?.publicURL ?? AuthorityGate.firstPath
         let base = url.hasPrefix("/") ? config.baseURL + url : url
-        return base + TrustAuthorityServer.keyedSecretPath + "?" + ticket.text
+        return base + path + "?" + ticket.text
     }
+
+    /// The name of the way in which a user was verified.
+    static func verificationType(isByBackEnd: Bool) -> String { isByBackEnd ? "fullCustom" : "standardEmail" }
 }

@@ -82,17 +82,22 @@ extension TrustFace {
         guard session?.signature == nil, try await service.report(body.status, of: body.userId ?? "", to: wid) else {
             throw ServiceError.noWaitingBrowser
         }
-        return body.status == "wid" ? .json(try await details(session, request)) : .json(TrustStatusResponse())
+        guard body.status == "wid" else { return .json(TrustStatusResponse()) }
+        return .json(try await details(session, request, client: try await service.details(of: wid)))
     }
 
     /// What a phone shows about a session. The session of an OpenID client is of no project, so the details are those of
-    /// the phone's own project.
-    func details(_ session: LoginSession?, _ request: Request) async throws -> TrustSessionDetails {
+    /// the phone's own project, and the description is the name of the client, which the user must know before the PIN
+    /// (TRUST wire section 10, item 7).
+    func details(
+        _ session: LoginSession?, _ request: Request, client: WaitingBrowser.Details? = nil
+    ) async throws -> TrustSessionDetails {
         let wanted = session?.projectID ?? request.projectID ?? ""
         let project = try await rules.projects.find(wanted, at: rules.now)
         let rule = project?.quickCodes ?? .all
         return TrustSessionDetails(
-            description: session?.description ?? "", prerollId: session?.userID ?? "", hash: session?.hash ?? "",
+            description: session?.description ?? client?.name ?? "",
+            prerollId: session?.userID ?? client?.userID ?? "", hash: session?.hash ?? "",
             projectId: project?.id ?? "", projectName: project?.name ?? "", pinLength: project?.pinLength ?? 4,
             enableRegistrationCode: rule != .noDevice, limitRegCodeVerified: rule == .verified)
     }

@@ -19,7 +19,7 @@ struct TrustAuthorityServer: Sendable {
     func addRoutes(to router: Router<RequestContext>) {
         router.serve("/keys", [.get: { request, _ in try await keys(request) }])
         router.serve("/serverSecret", [.get: { request, _ in try await serverSecret(request) }])
-        router.serve("/clientSecret", [.get: { request, _ in try await clientSecret(request) }])
+        router.serve(Self.secretPath, [.get: { request, _ in try await clientSecret(request) }])
         router.serve(Self.keyedSecretPath, [.get: { request, _ in try await keyedSecret(request) }])
         router.serve("/timePermit", [.get: { request, _ in try await timePermit(request) }])
         router.serve("/timePermits", [.get: { request, _ in try await timePermits(request) }])
@@ -71,9 +71,10 @@ struct TrustAuthorityServer: Sendable {
             try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
         }
         audit.record(.clientSecretShare(hashID: hashID, keyID: share.keyID))
-        return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID))
+        return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID, createdAt: clock().seconds))
     }
 
+    static let secretPath = "/clientSecret"
     static let keyedSecretPath = "/dvsClientSecret"
 
     /// Gives the share of the client secret of an identity with a key pair (TRUST wire section 4.7). The hash for which

@@ -14,11 +14,15 @@ extension ProjectService {
         package let publicKey: String
         /// The id of the project that the request names. Nil if it names none.
         package let projectID: String?
+        /// Nil if the device takes no pushes.
+        package let pushToken: String?
 
         package init(
-            userID: String, deviceName: String, activationToken: String, publicKey: String, projectID: String?
+            userID: String, deviceName: String, activationToken: String, publicKey: String, projectID: String?,
+            pushToken: String? = nil
         ) {
             self.projectID = projectID
+            self.pushToken = pushToken
             self.userID = userID
             self.deviceName = deviceName
             self.activationToken = activationToken
@@ -45,31 +49,34 @@ extension ProjectService {
         guard let key = Hex.decode(wish.publicKey), Server.isPublicKey(key.span) else {
             throw ServiceError.badPublicKey
         }
+        guard Devices.isPushToken(wish.pushToken) else { throw ProjectFault.badMember("pushToken") }
         let userID = try UserID.accepted(wish.userID, service.limits)
         let keyID = try service.currentKeyID()
-        guard let activation = try await activation(wish, user: userID, at: now) else {
-            throw ProjectFault.wrongActivationToken
-        }
+        guard
+            let activation = try await activation(
+                wish.activationToken, user: userID, project: wish.projectID, at: now)
+        else { throw ProjectFault.wrongActivationToken }
         let project = try await project(activation.projectID)
-        let id =
-            try activation.id
-            ?? MPinID.issue(
-                userID: wish.userID, project: project.id, verification: activation.verification, at: now)
-        if let old = activation.replaced { try await renewals.add(id, replacing: old, of: userID, at: now) }
+        let id = try await newID(for: activation, written: wish.userID, at: now)
+        var pushToken = wish.pushToken
+        // A client that renews its secret does not repeat its push token.
+        if let old = activation.replaced, pushToken == nil {
+            pushToken = try await service.devices.pushToken(of: old, user: userID, at: now)
+        }
         let tickets = try await service.addIdentity(
-            id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName)
+            id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName, pushToken: pushToken)
         return EnrolledDevice(
             id: id, project: project, tickets: tickets, keyID: keyID, time: now,
             isByBackEnd: activation.verification == .custom)
     }
 
-    /// Takes the activation token or the QuickCode of a request. Nil if it is wrong, or if the identity from which it
-    /// comes may no longer log in.
-    private func activation(_ wish: Enrolment, user: String, at now: Moment) async throws -> Activation? {
-        guard !QuickCodes.isCode(wish.activationToken) else {
-            return try await quickCodeActivation(wish.activationToken, user: user, project: wish.projectID)
+    /// Takes the activation token or the QuickCode of a request, which names `project`. Nil if it is wrong, or if the
+    /// identity from which it comes may no longer log in.
+    func activation(_ token: String, user: String, project: String?, at now: Moment) async throws -> Activation? {
+        guard !QuickCodes.isCode(token) else {
+            return try await quickCodeActivation(token, user: user, project: project)
         }
-        let found = try await activations.take(wish.activationToken, user: user, at: now)
+        let found = try await activations.take(token, user: user, at: now)
         guard let old = found?.replaced else { return found }
         return try await service.identity(old)?.isBarred == false ? found : nil
     }
@@ -85,12 +92,12 @@ extension AuthenticationService {
 
     /// Stores an identity with a key pair, and returns the requests for its shares. `publicKey` has 128 bytes.
     func addIdentity(
-        _ id: MPinID, user: String, publicKey: [UInt8], keyID: String, deviceName: String
+        _ id: MPinID, user: String, publicKey: [UInt8], keyID: String, deviceName: String, pushToken: String? = nil
     ) async throws -> [Ticket] {
         let now = now
         var record = IdentityRecord(mpinID: id.hex, userID: user, keyID: keyID, registered: now)
         record.publicKeyHash = SHA256.hash(publicKey)
-        try await devices.add(identity: id.key, of: user, name: deviceName, at: now)
+        try await devices.add(identity: id.key, of: user, name: deviceName, pushToken: pushToken, at: now)
         try await identities.create(id, record, at: now)
         observer(.registered(id, user: user, keyID: keyID))
         return authorities.map {

@@ -16,11 +16,14 @@ struct QuickCodes: Sendable {
         text.utf8.count == digits && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// Makes a code in place of an earlier one. `id` is the identity that has logged in for it.
-    func issue(of id: MPinID, user: String, project: String, until end: Moment, at now: Moment) async throws -> String {
-        let code = try randomDigits(Self.digits)
+    /// Makes a code of random digits.
+    static func random() throws -> String { try randomDigits(digits) }
+
+    /// Stores a code in place of an earlier one. `id` is the identity that has logged in for it.
+    func issue(
+        _ code: String, of id: MPinID, user: String, project: String, until end: Moment, at now: Moment
+    ) async throws {
         try await codes.issue(code, user: Self.user(user, project), mpinID: id.hex, until: end, at: now)
-        return code
     }
 
     /// Redeems a code, and returns the identity that has made it. Nil for a wrong code, which is counted.
@@ -45,18 +48,25 @@ extension ProjectService {
     /// ``ProjectFault/wrongLoginToken`` if that identity may no longer log in or is none of the project, and
     /// ``ProjectFault/quickCodeForbidden`` if the project does not let it make codes.
     package func quickCode(identity: String, project: Project) async throws -> QuickCode {
-        let now = now
         guard let record = try await service.identity(identity), !record.isBarred,
             let id = MPinID(hex: record.mpinID), id.projectID == project.id
         else { throw ProjectFault.wrongLoginToken }
+        return try await keepQuickCode(try QuickCodes.random(), of: id, user: record.userID, project: project)
+    }
+
+    /// Stores digits as the QuickCode of the user of an identity. Throws ``ProjectFault/quickCodeForbidden``.
+    func keepQuickCode(
+        _ code: String, of id: MPinID, user: String, project: Project
+    ) async throws -> QuickCode {
+        let now = now
         switch project.quickCodes ?? .all {
         case .all: break
         case .verified where id.verification != .quickCode: break
         case .verified, .noDevice: throw ProjectFault.quickCodeForbidden
         }
         let end = now.adding(seconds: QuickCodes.seconds)
-        let code = try await quickCodes.issue(of: id, user: record.userID, project: project.id, until: end, at: now)
-        service.observer(.quickCodeMade(id, user: record.userID))
+        try await quickCodes.issue(code, of: id, user: user, project: project.id, until: end, at: now)
+        service.observer(.quickCodeMade(id, user: user))
         return QuickCode(code: code, expires: end, seconds: QuickCodes.seconds)
     }
 

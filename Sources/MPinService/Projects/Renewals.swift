@@ -54,6 +54,17 @@ extension ProjectService {
         return RenewalToken(token: try await activations.issue(activation, until: end, at: now))
     }
 
+    /// Returns a token with which the device of a login registers a further identity, for signatures. Nil if there is no
+    /// project to register with.
+    func signingRegistration(_ record: IdentityRecord, fallback: String?) async throws -> RenewalToken? {
+        guard let id = MPinID(hex: record.mpinID), let wanted = id.projectID ?? fallback,
+            let project = try await projects.find(wanted, at: now)
+        else { return nil }
+        let activation = Activation(userID: record.userID, projectID: project.id, verification: .renewal)
+        let end = now.adding(seconds: Self.renewalSeconds)
+        return RenewalToken(token: try await activations.issue(activation, until: end, at: now))
+    }
+
     /// Ends the identity whose place this one has taken, because this one has logged in. `record` is that of this one.
     func endRenewed(by record: IdentityRecord) async throws {
         guard let id = MPinID(hex: record.mpinID), id.verification == .renewal || id.verification == .quickCode,

@@ -11,15 +11,43 @@ package enum LoginScope: String, Sendable {
     case signing = "dvs-auth"
     /// A code with which the user registers another device.
     case quickCode = "reg-code"
+    /// A code for the app's own server, of the OpenID client that has opened the session (before client-js 8).
+    case authorizationCode = "authcode"
+    /// A token with which the device registers an identity for signatures (before client-js 7).
+    case signingRegistration = "dvs-reg"
+    /// Only the last requests tell what the login is for (TRUST wire section 7.2). No client sends this name.
+    case unstated
+
+    /// Whether the login goes to the browser with this name, which waits for it; "0" stands for no browser.
+    func isForBrowser(_ wid: String) -> Bool {
+        switch self {
+        case .oidc, .authorizationCode: true
+        case .unstated: wid != "0"
+        case .jwt, .signing, .quickCode, .signingRegistration: false
+        }
+    }
 }
 
 extension ProjectService {
     /// Pass 1. An identity that can never log in again is refused at once, so that its device forgets it; but only for
-    /// its own public key, so that nobody else learns of it.
+    /// its own public key, so that nobody else learns of it. Without a key pair it is refused at the end of the login.
     package func challenge(_ id: MPinID, u: String, publicKey: String, scope: String?) async throws -> String {
-        guard let scope = scope.flatMap(LoginScope.init(rawValue:)) else { throw ProjectFault.wrongScope }
-        let challenge = try await service.challenge(id, u: u, publicKey: publicKey, scope: scope.rawValue)
-        if try await service.isEnded(id, publicKey: publicKey) { throw ServiceError.revoked }
+        guard let scope = scope.flatMap(LoginScope.init(rawValue:)), scope != .unstated else {
+            throw ProjectFault.wrongScope
+        }
+        return try await challenge(id, u: u, publicKey: publicKey, scope: scope, registersDevice: false)
+    }
+
+    func challenge(
+        _ id: MPinID, u: String, publicKey: String, scope: LoginScope, registersDevice: Bool
+    ) async throws -> String {
+        // An identity of the Milagro wire has no key pair and is of no project. Its logins need a time permit.
+        guard !publicKey.isEmpty || id.projectID != nil || !service.rules.usesPermits else {
+            throw ServiceError.badPublicKey
+        }
+        let challenge = try await service.challenge(
+            id, u: u, publicKey: publicKey, scope: scope.rawValue, registersDevice: registersDevice)
+        if !publicKey.isEmpty, try await service.isEnded(id, publicKey: publicKey) { throw ServiceError.revoked }
         return challenge
     }
 
@@ -33,6 +61,10 @@ extension ProjectService {
         /// The id of the identity's project; empty if it has none.
         package let projectID: String
         package let now: Moment
+        /// "0", or the name of the browser that the login is for.
+        package let wid: String
+        /// For how many seconds the digits of pass 2 are good; nil if there are none.
+        package let digitsSeconds: Int?
         /// If it is there, the login has no effect: the device must register again with this token, and then repeat the
         /// login.
         package let renewal: RenewalToken?
@@ -40,24 +72,36 @@ extension ProjectService {
 
     /// Redeems the one-time token of pass 2, given in hex. Of several callers only one gets the verdict. A login for a
     /// browser is handed over to it, and its token stays until the browser's page takes it. `project` is the id of the
-    /// project that the request names.
-    package func redeem(_ authOTT: String, project: String? = nil) async throws -> Outcome {
+    /// project that the request names. `canRenew`: whether the client can renew its secret.
+    package func redeem(
+        _ authOTT: String, project: String? = nil, canRenew: Bool = true
+    ) async throws -> Outcome {
         let (now, authOTT) = (now, authOTT.lowercased())
         let (token, record) = try await service.scopedToken(authOTT)
         guard let scope = token.scope.flatMap(LoginScope.init(rawValue:)) else { throw ServiceError.expiredLogin }
         var renewal: RenewalToken?
         if token.verdict == .right, let record {
             try await endRenewed(by: record)
-            renewal = try await self.renewal(record, fallback: project)
+            if scope == .signingRegistration {
+                renewal = try await signingRegistration(record, fallback: project)
+            } else if canRenew {
+                renewal = try await self.renewal(record, fallback: project)
+            }
         }
-        try await service.end(token, authOTT, handsOver: scope == .oidc && renewal == nil) {
+        try await service.end(token, authOTT, handsOver: scope.isForBrowser(token.wid) && renewal == nil) {
+            guard try await service.browsers.isWaiting(token.wid, at: now) else { return false }
             guard let session = try await sessions.find(wid: token.wid, at: now) else { return true }
             // A login is no signature.
             return session.hash.isEmpty && session.admits(token.mpinID, user: token.userID)
         }
+        var digitsSeconds: Int?
+        if scope == .unstated, token.verdict == .right, let record {
+            digitsSeconds = try await keepDigits(token, record)
+        }
         return Outcome(
             verdict: token.verdict, scope: scope, userID: token.userID, identity: token.id,
-            projectID: MPinID(hex: token.mpinID)?.projectID ?? "", now: now, renewal: renewal)
+            projectID: MPinID(hex: token.mpinID)?.projectID ?? "", now: now, wid: token.wid, digitsSeconds: digitsSeconds,
+            renewal: renewal)
     }
 }
 

@@ -56,7 +56,7 @@ extension ProjectService {
     /// ``ServiceError/unjudged(_:)`` with the verdict if the signature is not right.
     package func sign(_ wid: String, _ signature: DocumentSignature, text: String) async throws {
         guard let session = try await session(wid: wid), !session.hash.isEmpty, session.signature == nil,
-            try await service.browsers.contains(wid, at: now)
+            try await service.browsers.isWaiting(wid, at: now)
         else { throw ServiceError.noWaitingBrowser }
         guard let user = try await service.identity(signature.id.key)?.userID,
             session.admits(signature.id.hex, user: user), Hex.encode(signature.hash) == session.hash
@@ -97,9 +97,10 @@ extension AuthenticationService {
         var span = y.mutableSpan
         try OnePass.y(time: signature.time, u: signature.u.span, message: signature.hash.span, into: &span)
         let challenge = Challenge(id: id.key, u: signature.u, y: y, expires: now, publicKey: signature.publicKey)
-        let judge = Judge(context: usable, id: id, dates: [0], publicKeyHash: attempt.record.publicKeyHash)
+        let judge = Judge(
+            context: usable, checks: checks, id: id, dates: [0], publicKeyHash: attempt.record.publicKeyHash)
         let start = ContinuousClock.now
-        let answered = try judge.answered([challenge], by: signature.v)
+        let answered = try await judge.answered([challenge], by: signature.v)
         observer(.judged(since: start))
         return (answered != nil && attempt.isKnown, attempt.isKnown && context == nil)
     }

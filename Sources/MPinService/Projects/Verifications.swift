@@ -29,6 +29,16 @@ struct Verifications: Sendable {
         return (words.first.flatMap(VerificationType.init(rawValue:)) ?? .mail, words.dropFirst().first ?? "")
     }
 
+    /// Whether `code` is the one of a link for this user and project. It is not counted as a try, because such codes are
+    /// too long to be guessed; a short code is never found.
+    func contains(_ code: String, user: String, project: String, at now: Moment) async throws -> Bool {
+        guard code.utf8.count == Self.linkDigits else { return false }
+        return try await codes.contains(code, user: Self.user(user, project), at: now)
+    }
+
+    /// The number of hex digits of a code in a link.
+    private static let linkDigits = 64
+
     /// A code is bound to user and project. The id of a project has no line feed, and neither has a user id.
     private static func user(_ user: String, _ project: String) -> String { project + "\n" + user }
 }
@@ -63,8 +73,19 @@ struct ActivationTokens: Sendable {
     /// Takes the token of `user`, and returns what it is for. Nil for any other token, which is not changed. Of several
     /// callers only one gets it.
     func take(_ token: String, user: String, at now: Moment) async throws -> Activation? {
+        try await take(token, at: now) { $0.userID == user }
+    }
+
+    /// Takes a token that a login has given, and returns what it is for. Nil for any other token, which is not changed.
+    func takeOfLogin(_ token: String, at now: Moment) async throws -> Activation? {
+        try await take(token, at: now) { $0.replaced != nil || $0.verification == .renewal }
+    }
+
+    private func take(
+        _ token: String, at now: Moment, if isWanted: @escaping @Sendable (Activation) -> Bool
+    ) async throws -> Activation? {
         try await table.update(Self.key(token), at: now, .durable) { entry in
-            guard let found = entry?.value, found.userID == user else { return nil }
+            guard let found = entry?.value, isWanted(found) else { return nil }
             entry = nil
             return found
         }
@@ -124,6 +145,19 @@ extension ProjectService {
         let devices = try await service.devices(of: wish.userID).filter { !$0.isRevoked }
         let isOwn = devices.contains { $0.identity == wish.id?.key }
         return devices.isEmpty || isOwn ? .code : .link
+    }
+
+    /// The project to which a code belongs that came without one: the only project that there is, or the one that has
+    /// given it in a link. Throws ``ProjectFault/unknownProject`` if there is none.
+    package func project(ofCode code: String, user: String) async throws -> Project {
+        let (now, userID) = (now, UserID.normal(user))
+        let all = try await projects.list(at: now)
+        if all.count == 1, let only = all.first { return only }
+        for project in all {
+            let isOwn = try await verifications.contains(code, user: userID, project: project.id, at: now)
+            if isOwn { return project }
+        }
+        throw ProjectFault.unknownProject
     }
 
     /// The answer to a right code.

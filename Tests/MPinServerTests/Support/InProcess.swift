@@ -52,7 +52,7 @@ final class InProcess: Sendable {
                 parts.openID?.clients = try ClientsFile(clients, path: "clients.yaml", at: .now())
             }
             if isTrust, let rps = parts.rps {
-                parts.trust = try TrustConfig(rpa.site, service: rps, baseURL: rpa.site.publicURL)
+                parts.trust = TrustConfig(rpa.site, service: rps, baseURL: rpa.site.publicURL)
             }
         }
         try start(parts)

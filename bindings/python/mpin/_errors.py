@@ -17,6 +17,10 @@ class ErrorDetails(NamedTuple):
     server_error: str = ""
     request_id: str = ""
     attempts_left: int | None = None
+    retry_at: int | None = None
+    error_code: str = ""
+    project_id: str = ""
+    access_id: str = ""
 
 
 class MPinError(Exception):
@@ -37,6 +41,14 @@ class MPinError(Exception):
     #: After a wrong PIN: how many more wrong PINs the server accepts before it blocks the user; None if it does not
     #: say.
     attempts_left: int | None = None
+    #: At a MIRACL Trust project: when another mail may be requested, or when a temporary block ends, in seconds since
+    #: 1970; None if the server does not say.
+    retry_at: int | None = None
+    #: At a MIRACL Trust project: the server's name of the error, such as "REQUEST_BACKOFF"; may be empty.
+    error_code: str = ""
+    #: After a refused verification: the project that asked for it, and its browser session; may be empty.
+    project_id: str = ""
+    access_id: str = ""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(f"{self.status}: {message}" if message else self.status)
@@ -106,7 +118,7 @@ class RequestExpiredError(MPinError):
 
 
 class RevokedError(MPinError):
-    """The identity is suspended: it gets no time permit."""
+    """The identity is suspended; at a MIRACL Trust project: the server no longer accepts it."""
 
     code = 10
     status = "REVOKED"
@@ -252,6 +264,48 @@ class RandomFailedError(MPinError):
     status = "RANDOM_FAILED"
 
 
+class RequestBackoffError(MPinError):
+    """The server sends this user another mail only later; see retry_at."""
+
+    code = 41
+    status = "REQUEST_BACKOFF"
+
+
+class ActivationTokenInvalidError(MPinError):
+    """The activation token or QuickCode is wrong, used or expired."""
+
+    code = 42
+    status = "ACTIVATION_TOKEN_INVALID"
+
+
+class ProjectMismatchError(MPinError):
+    """The answer, the link or the message belongs to another project."""
+
+    code = 43
+    status = "PROJECT_MISMATCH"
+
+
+class UnsupportedCurveError(MPinError):
+    """The server asks for another curve than BN254CX."""
+
+    code = 44
+    status = "UNSUPPORTED_CURVE"
+
+
+class SessionInvalidError(MPinError):
+    """The browser's session is unknown or has ended."""
+
+    code = 45
+    status = "SESSION_INVALID"
+
+
+class UserNotFoundError(MPinError):
+    """This device has no user of that id. Nothing was sent."""
+
+    code = 46
+    status = "USER_NOT_FOUND"
+
+
 class WrongParameterError(MPinError, ValueError):
     """An argument is missing, has a wrong length, or is out of range."""
 
@@ -335,6 +389,12 @@ BY_CODE: dict[int, type[MPinError]] = {
         UnsupportedFormatError,
         TooManyRequestsError,
         RandomFailedError,
+        RequestBackoffError,
+        ActivationTokenInvalidError,
+        ProjectMismatchError,
+        UnsupportedCurveError,
+        SessionInvalidError,
+        UserNotFoundError,
         WrongParameterError,
         InvalidPointError,
         WrongOrderError,
@@ -355,4 +415,8 @@ def error_for(code: int, details: ErrorDetails = ErrorDetails()) -> MPinError:
     error.server_error = details.server_error
     error.request_id = details.request_id
     error.attempts_left = details.attempts_left
+    error.retry_at = details.retry_at
+    error.error_code = details.error_code
+    error.project_id = details.project_id
+    error.access_id = details.access_id
     return error

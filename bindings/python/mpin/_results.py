@@ -20,6 +20,8 @@ class State(enum.IntEnum):
     ACTIVATED = 3
     REGISTERED = 4
     BLOCKED = 5
+    #: Only users of MIRACL Trust projects.
+    REVOKED = 6
 
     def __str__(self) -> str:
         return self.name
@@ -173,3 +175,61 @@ class Signature(Answer):
     public_key: bytes
     mpin_id: str
     dtas: str
+
+
+class VerificationMethod(enum.IntEnum):
+    """What a mail of a MIRACL Trust project contains."""
+
+    LINK = 0
+    CODE = 1
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class VerificationMail(Answer):
+    """A mail that is on its way. backoff: seconds since 1970 before which another mail is refused."""
+
+    backoff: int
+    method: VerificationMethod
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Activation(Answer):
+    """The permission to register a device for a verified user id.
+
+    expire_time: of the token, in seconds since 1970; 0 if the server does not say; access_id: the browser's session
+    that asked for the verification, may be empty.
+    """
+
+    expire_time: int
+    project_id: str
+    user_id: str
+    access_id: str
+    activation_token: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrustSession(Answer):
+    """A page that waits for a login or a signature. Texts that the server does not send are empty.
+
+    access_id: the part of the session's URL after the last '#'; user_id: the user id that the page suggests;
+    description: what the login or signature is for, to be shown before the PIN is asked for; hash: what is to be signed,
+    empty if the session is for a login; pin_length: 0 if the server does not say.
+    """
+
+    access_id: str
+    project_id: str
+    user_id: str
+    description: str
+    hash: bytes
+    project_name: str
+    project_logo_url: str
+    pin_length: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class QuickCode(Answer):
+    """A code that registers another device of the same user. expire_time: in seconds since 1970."""
+
+    code: str
+    expire_time: int
+    ttl_seconds: int

@@ -161,3 +161,62 @@ class Signature(Structure):
         ("mpin_id", c_char * 4096),
         ("dtas", c_char * 1024),
     ]
+
+
+class TrustError(Structure):
+    """The structure mpin_trust_error of mpin.h."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("retry_at", c_int64),
+        ("code", c_char * 64),
+        ("project_id", c_char * 256),
+        ("access_id", c_char * 256),
+    ]
+
+
+class TrustVerification(Structure):
+    """The structure mpin_trust_verification of mpin.h."""
+
+    _fields_ = [("size", c_size_t), ("backoff", c_int64), ("method", c_int32)]
+
+
+class TrustActivation(Structure):
+    """The structure mpin_trust_activation of mpin.h."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("expire_time", c_int64),
+        ("project_id", c_char * 256),
+        ("user_id", c_char * 256),
+        ("access_id", c_char * 256),
+        ("activation_token", c_char * 1024),
+    ]
+
+
+class TrustSession(Structure):
+    """The structure mpin_trust_session of mpin.h."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("access_id", c_char * 256),
+        ("project_id", c_char * 256),
+        ("user_id", c_char * 256),
+        ("description", c_char * 1024),
+        ("hash", c_uint8 * 256),
+        ("hash_len", c_size_t),
+        ("project_name", c_char * 256),
+        ("project_logo_url", c_char * 1024),
+        ("pin_length", c_int32),
+    ]
+
+
+class TrustQuickCode(Structure):
+    """The structure mpin_trust_quick_code of mpin.h."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("expire_time", c_int64),
+        ("ttl_seconds", c_int32),
+        ("code", c_char * 64),
+    ]

@@ -15,7 +15,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, AsyncContextManager, Callable, TypeVar
 
+from . import _trust
 from . import sdk as _blocking
+from ._handles import Closable
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -24,28 +26,19 @@ if TYPE_CHECKING:
 
     P = ParamSpec("P")
 
+A = TypeVar("A")
+B = TypeVar("B", bound=Closable)
 T = TypeVar("T")
 
 #: The pause between two cancels of a call, in seconds. A cancel may come before the call has begun, so it is repeated.
 _PAUSE = 0.05
 
 
-def _coroutine(
-    method: Callable[Concatenate[_blocking.SDK, P], T]
-) -> Callable[Concatenate[SDK, P], Coroutine[Any, Any, T]]:
-    @functools.wraps(method)
-    async def call(self: SDK, /, *args: P.args, **named: P.kwargs) -> T:
-        return await self._call(functools.partial(method, self.sdk, *args, **named))
+class _Turns:
+    """The calls of one blocking client as coroutines, one at a time."""
 
-    return call
-
-
-class SDK:
-    """The calls of one mpin.SDK as coroutines. open() makes it."""
-
-    def __init__(self, sdk: _blocking.SDK) -> None:
-        #: The blocking client.
-        self.sdk = sdk
+    def __init__(self, client: _blocking.SDK | _trust.Trust) -> None:
+        self._client = client
         self._turn = asyncio.Lock()
 
     async def _call(self, work: Callable[[], T]) -> T:
@@ -55,10 +48,27 @@ class SDK:
                 return await asyncio.shield(call)
             except asyncio.CancelledError:
                 while not call.done():
-                    self.sdk.cancel()
+                    self._client.cancel()
                     await asyncio.wait({call}, timeout=_PAUSE)
                 call.exception()
                 raise
+
+
+def _coroutine(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[_Turns, P], Coroutine[Any, Any, T]]:
+    @functools.wraps(method)
+    async def call(self: _Turns, /, *args: P.args, **named: P.kwargs) -> T:
+        return await self._call(functools.partial(method, self._client, *args, **named))
+
+    return call
+
+
+class SDK(_Turns):
+    """The calls of one mpin.SDK as coroutines. open() makes it."""
+
+    def __init__(self, sdk: _blocking.SDK) -> None:
+        super().__init__(sdk)
+        #: The blocking client.
+        self.sdk = sdk
 
     abort_session = _coroutine(_blocking.SDK.abort_session)
     add_custom_header = _coroutine(_blocking.SDK.add_custom_header)
@@ -113,29 +123,63 @@ class SDK:
     user_exists = _coroutine(_blocking.SDK.user_exists)
 
 
-def _opening(make: Callable[P, _blocking.SDK]) -> Callable[P, AsyncContextManager[SDK]]:
+class Trust(_Turns):
+    """The calls of one mpin.Trust as coroutines. open_trust() makes it. `ask` of register() runs in a thread."""
+
+    def __init__(self, trust: _trust.Trust) -> None:
+        super().__init__(trust)
+        #: The blocking client.
+        self.trust = trust
+
+    abort_session = _coroutine(_trust.Trust.abort_session)
+    authenticate = _coroutine(_trust.Trust.authenticate)
+    authenticate_with_app_link = _coroutine(_trust.Trust.authenticate_with_app_link)
+    authenticate_with_push_payload = _coroutine(_trust.Trust.authenticate_with_push_payload)
+    authenticate_with_qr_code = _coroutine(_trust.Trust.authenticate_with_qr_code)
+    change_pin = _coroutine(_trust.Trust.change_pin)
+    delete_user = _coroutine(_trust.Trust.delete_user)
+    export_users = _coroutine(_trust.Trust.export_users)
+    finish_registration = _coroutine(_trust.Trust.finish_registration)
+    generate_quick_code = _coroutine(_trust.Trust.generate_quick_code)
+    get_activation_token = _coroutine(_trust.Trust.get_activation_token)
+    get_activation_token_by_link = _coroutine(_trust.Trust.get_activation_token_by_link)
+    get_session_details = _coroutine(_trust.Trust.get_session_details)
+    get_user = _coroutine(_trust.Trust.get_user)
+    import_users = _coroutine(_trust.Trust.import_users)
+    list_all_users = _coroutine(_trust.Trust.list_all_users)
+    list_users = _coroutine(_trust.Trust.list_users)
+    register = _coroutine(_trust.Trust.register)
+    send_verification_email = _coroutine(_trust.Trust.send_verification_email)
+    set_project = _coroutine(_trust.Trust.set_project)
+    sign = _coroutine(_trust.Trust.sign)
+    sign_session = _coroutine(_trust.Trust.sign_session)
+    start_registration = _coroutine(_trust.Trust.start_registration)
+
+
+def _opening(make: Callable[P, B], wrap: Callable[[B], A]) -> Callable[P, AsyncContextManager[A]]:
     @asynccontextmanager
-    async def open(*args: P.args, **named: P.kwargs) -> AsyncIterator[SDK]:
-        """Opens a client as mpin.SDK does, and closes it at the end of the block."""
+    async def open(*args: P.args, **named: P.kwargs) -> AsyncIterator[A]:
+        """Opens a client as the blocking class does, and closes it at the end of the block."""
         opened = asyncio.ensure_future(asyncio.to_thread(functools.partial(make, *args, **named)))
         try:
-            sdk = await asyncio.shield(opened)
+            client = await asyncio.shield(opened)
         except asyncio.CancelledError:
-            # The SDK has no handle yet, so the call that opens it cannot be cancelled. The call ends within its
+            # The client has no handle yet, so the call that opens it cannot be cancelled. The call ends within its
             # timeout.
             opened.add_done_callback(_close)
             raise
         try:
-            yield SDK(sdk)
+            yield wrap(client)
         finally:
-            await asyncio.to_thread(sdk.close)
+            await asyncio.to_thread(client.close)
 
     return open
 
 
-def _close(opened: asyncio.Future[_blocking.SDK]) -> None:
+def _close(opened: asyncio.Future[B]) -> None:
     if not opened.cancelled() and opened.exception() is None:
         opened.result().close()
 
 
-open = _opening(_blocking.SDK)
+open = _opening(_blocking.SDK, SDK)
+open_trust = _opening(_trust.Trust, Trust)

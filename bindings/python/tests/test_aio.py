@@ -21,6 +21,13 @@ def test_every_call_has_its_coroutine() -> None:
     assert calls(aio.SDK) == calls(mpin.SDK) - {"cancel", "close"}
 
 
+def test_every_call_of_a_project_has_its_coroutine() -> None:
+    def calls(kind: type) -> "set[str]":
+        return {name for name, member in inspect.getmembers(kind, callable) if not name.startswith("_")}
+
+    assert calls(aio.Trust) == calls(mpin.Trust) - {"cancel", "close"}
+
+
 def test_registration_and_logins_at_once(tmp_path: pathlib.Path, server: str) -> None:
     async def register(sdk: aio.SDK, id: str) -> mpin.User:
         user = await sdk.make_new_user(id, device_name="phone")

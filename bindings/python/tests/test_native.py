@@ -44,6 +44,11 @@ STRUCTURES: dict[str, Any] = {
     "mpin_otp": structures.OTP,
     "mpin_session_details": structures.SessionDetails,
     "mpin_signature": structures.Signature,
+    "mpin_trust_error": structures.TrustError,
+    "mpin_trust_verification": structures.TrustVerification,
+    "mpin_trust_activation": structures.TrustActivation,
+    "mpin_trust_session": structures.TrustSession,
+    "mpin_trust_quick_code": structures.TrustQuickCode,
 }
 for structure, python in STRUCTURES.items():
     TYPES[f"{structure} *"] = TYPES[f"const {structure} *"] = ctypes.POINTER(python)

@@ -29,6 +29,10 @@ def test_a_state_prints_its_name_and_is_still_a_number() -> None:
         mpin.ServiceDetails("name", "https://example.com", "rps", "/logo"),
         mpin.SessionDetails(True, "alice", "app", "/a", "c", "C", "/c", "i", "/r"),
         mpin.Signature(1, b"u", b"v", b"key", "id", "dtas"),
+        mpin.VerificationMail(1893456000, mpin.VerificationMethod.CODE),
+        mpin.Activation(0, "project", "alice", "access", "token"),
+        mpin.TrustSession("access", "project", "alice", "d", b"h", "P", "/l", 4),
+        mpin.QuickCode("123456", 1893456300, 300),
     ],
 )
 def test_an_answer_is_a_dataclass_and_a_tuple(answer: object) -> None:

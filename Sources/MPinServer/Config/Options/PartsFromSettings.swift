@@ -78,19 +78,25 @@ extension Settings {
     /// they are not served: by `--trust=false`, or because something is missing and nobody has asked for them.
     private func trust(
         _ site: SiteConfig, _ service: RelyingPartyServiceConfig, _ openID: OpenIDConfig?
-    ) throws(StartError) -> TrustConfig? {
+    ) throws -> TrustConfig? {
         let wish = self[ServerOptions.trust]
-        guard wish != false else { return nil }
+        guard wish ?? (site.delivery != .forceActivate) else { return nil }
         guard let openID else {
-            guard wish == nil else { throw StartError("--trust needs an OpenID provider: --issuer or --public-url") }
+            guard wish == nil, self[ServerOptions.pushURL] == nil else {
+                throw StartError("--trust needs an OpenID provider: --issuer or --public-url")
+            }
             return nil
         }
         // The website of an RPA elsewhere does not forward these clients' requests, but the issuer leads to the RPS.
         let baseURL = part == .rps ? openID.origin : site.publicURL
-        do { return try TrustConfig(site, service: service, baseURL: baseURL) } catch {
-            guard wish == nil else { throw error }
-            return nil
-        }
+        var config = TrustConfig(site, service: service, baseURL: baseURL)
+        config.pushes = try pushTarget()
+        return config
+    }
+
+    private func pushTarget() throws -> PushTarget? {
+        guard let url = self[ServerOptions.pushURL] else { return nil }
+        return PushTarget(url: url, key: try key(ServerOptions.pushKeyFile))
     }
 
     func clientsFile() throws -> ClientsFile {

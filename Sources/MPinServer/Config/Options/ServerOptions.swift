@@ -82,6 +82,7 @@ package enum ServerOptions {
             ("token-client", \.tokenClient, "Requests for tokens with a wrong code, token or secret, of one client."),
             ("admin-address", \.adminAddress, "Requests to the admin API without a valid token, of one address."),
             ("device-address", \.deviceAddress, "Codes of devices that are typed at one address."),
+            ("push-user", \.pushUser, "Pushes to one user."),
         ]
     }
 
@@ -117,10 +118,17 @@ package enum ServerOptions {
         "Serve clients of MIRACL Trust, too, whose projects are those of `mpind project`; --trust=false: do not. (default: if there are an OpenID provider and mails)"
     )
 
+    static let pushURL = ServerOption<String?>.text(
+        "push-url", .webhook,
+        "Where pushes to phones are posted: https, or http on this machine. It needs --push-key-file. (default: none)")
+    static let pushKeyFile = ServerOption<String?>.text(
+        "push-key-file", .text("FILE"), "Key file shared with the receiver of pushes, which signs them.")
+
     static let allInOne = [
         isAllInOne.row, stateDir.row, database.row, host.row, publicPort.row, privatePort.row, dta1Port.row,
         dta2Port.row,
         publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row, trust.row,
+        pushURL.row, pushKeyFile.row,
     ]
 
     // Options of a D-TA.
@@ -221,5 +229,7 @@ package enum ServerOptions {
     static let mail = sending + [forceActivate.row]
 
     // Options of the OpenID provider in an RPS of its own.
-    static let provider = [issuer.row, publicURL.row, clients.row, trust.row, revokedUsers.row] + sending + website
+    static let provider =
+        [issuer.row, publicURL.row, clients.row, trust.row, pushURL.row, pushKeyFile.row, revokedUsers.row] + sending
+        + website
 }

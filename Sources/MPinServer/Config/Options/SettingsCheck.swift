@@ -53,9 +53,6 @@ extension Settings {
                 throw SettingsError(
                     "give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`")
             }
-            if self[ServerOptions.trust] == true, try delivery() == .forceActivate {
-                throw SettingsError("--trust needs mails: not with --force-activate")
-            }
             _ = try delivery()
         case .dta:
             guard (self[ServerOptions.keyFile] == nil) != (self[ServerOptions.passphraseFile] == nil) else {
@@ -66,6 +63,7 @@ extension Settings {
             try checkProvider()
         case .rpa: _ = try requiredDelivery()
         }
+        try checkPushes()
         _ = try auditFiles()
         if part != .dta { _ = (try brand(), try mails()) }
         if part == .serve || part == .rps { _ = try clientsFile() }
@@ -79,9 +77,19 @@ extension Settings {
             }
             return
         }
-        if let other = [ServerOptions.clients.row, ServerOptions.trust.row].first(where: isSet) {
+        let others = [ServerOptions.clients.row, ServerOptions.trust.row, ServerOptions.pushURL.row]
+        if let other = others.first(where: isSet) {
             throw SettingsError("--\(other.name) needs --issuer")
         }
+    }
+
+    /// Throws if only one of the options for pushes is there, or the clients that they are for are not served.
+    private func checkPushes() throws {
+        guard part == .serve || part == .rps else { return }
+        let (url, key) = (self[ServerOptions.pushURL], self[ServerOptions.pushKeyFile])
+        guard (url == nil) == (key == nil) else { throw SettingsError("give --push-url and --push-key-file together") }
+        let isOn = try self[ServerOptions.trust] ?? (delivery() != .forceActivate)
+        if url != nil, !isOn { throw SettingsError("--push-url needs --trust") }
     }
 
     /// Throws if other users may write into the folder of keys and databases, because they could replace these files.

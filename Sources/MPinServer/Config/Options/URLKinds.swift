@@ -15,6 +15,11 @@ extension OptionKind {
         $0.isEmpty || isURL($0, schemes: web)
     }
 
+    /// The URL to which secrets are posted. They must not cross the network without TLS.
+    static let webhook = form("URL", "a URL that begins with https://, or http:// on this machine") {
+        isURL($0, schemes: web) && ($0.hasPrefix("https://") || $0.isLoopbackURL)
+    }
+
     /// An `http://` or `https://` URL or a path, for clients.
     static func pathOrURL(_ placeholder: String) -> OptionKind {
         form(placeholder, "a path, or a URL that begins with http:// or https://") { text in

@@ -1,0 +1,32 @@
+import Hummingbird
+import MPinService
+import MPinWire
+
+/// Pushes, which bring a login to the phone of a user (TRUST wire section 4.3).
+extension TrustFace {
+    /// POST /pushauth: opens a session, for the OpenID client that the query names or else for the project, and sends its
+    /// link to the user's phone. Pushes to one user are limited, because anybody can ask for them, and a user whom they
+    /// bother may in the end agree.
+    func pushAuth(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let user = UserID.normal(try await request.json(TrustPushRequest.self, limits).prerollId)
+        let project = try await project(nil, request)
+        guard let pushes else { throw TrustRefusal.noPushToken }
+        try await rates.admit(.push, user: user)
+        let isForClient = request.query("client_id") != nil
+        let token = try await service.pushToken(of: user) {
+            $0.projectID == project.id || isForClient && $0.projectID == nil
+        }
+        guard let token else { throw TrustRefusal.noPushToken }
+        let browser =
+            try await isForClient
+            ? openID.openSession(request, for: user, context.logger)
+            : rules.openSession(LoginSession(projectID: project.id, userID: user, description: ""))
+        let push = TrustPush(
+            projectID: project.id, userID: user, qrURL: qrURL(project, browser), pushToken: token)
+        guard pushes.send(push) else {
+            throw TrustRefusal(.serviceUnavailable, "SERVICE_UNAVAILABLE", "too many pushes are sent", retryAfter: 10)
+        }
+        config.audit.record(.pushed(user, project: project.id))
+        return .json(TrustPushResponse(webOTT: browser.webOTT))
+    }
+}

@@ -1,0 +1,27 @@
+import MPinStore
+
+/// The tokens by which a push reaches the apps of a user's devices (TRUST wire section 4.3).
+extension Devices {
+    /// The longest push token in bytes.
+    package static let maxPushToken = 1024
+
+    /// Whether a client may register with a push token. Without one it gets no pushes.
+    package static func isPushToken(_ text: String?) -> Bool { text.map { $0.utf8.count <= maxPushToken } ?? true }
+}
+
+extension AuthenticationService {
+    /// Returns the push token of the user's device that was registered last, among those that have one, can log in and
+    /// are meant. Nil if there is none.
+    package func pushToken(of userID: String, isMeant: (MPinID) -> Bool) async throws -> String? {
+        let now = now
+        var newest: (token: String, registered: Moment)?
+        for (identity, token) in try await devices.pushTokens(of: userID, at: now) {
+            guard let record = try await identities.find(key: identity, at: now), record.userID == userID,
+                !record.isBarred, let id = MPinID(hex: record.mpinID), isMeant(id),
+                newest.map({ $0.registered < record.registered }) ?? true
+            else { continue }
+            newest = (token, record.registered)
+        }
+        return newest?.token
+    }
+}

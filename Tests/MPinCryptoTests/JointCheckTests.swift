@@ -1,0 +1,112 @@
+import MPinCrypto
+import MPinSecrets
+import XCTest
+
+/// Tests that proofs that are checked together are accepted if and only if each one is right alone.
+final class JointCheckTests: XCTestCase {
+    private let master = Result { try Engine.randomScalar() }
+    private var context = Result<ServerContext, any Error> { throw MPinError.wrongParameter }
+
+    override func setUp() {
+        context = Result { try Engine.serverContext(Engine.serverShare(master.get())) }
+    }
+
+    /// The proof of a new identity, with the right PIN. `date` is 0 for one without a time permit.
+    private func proof(_ name: String, date: Int32 = 0, y: [UInt8]? = nil) throws -> LoginProof {
+        let id = Array(name.utf8), hashID = try Engine.hashID(id), master = try master.get()
+        let e = try pinScalar(Array("1234".utf8), .decimal6), bits = PINMapping.decimal6.bits
+        let token = try Engine.extractPIN(id: id, e: e, bits: bits, secret: Engine.clientShare(master, hashID))
+        let x = try Engine.randomScalar(), y = try y ?? Engine.challenge()
+        let pass1 = try Engine.clientPass1(
+            date: date, id: id, x: x, e: e, bits: bits, token: token,
+            permit: date > 0 ? Engine.permitShare(master, date, hashID) : nil)
+        let v = try Engine.clientPass2(x: x, y: y, sec: pass1.sec)
+        return LoginProof(id: id, date: date, u: pass1.ut ?? pass1.u, y: y, v: v)
+    }
+
+    private func areAllRight(_ proofs: [LoginProof]) throws -> Bool {
+        try context.get().areAllRight(proofs, random: systemRandom)
+    }
+
+    private func isRight(_ proof: LoginProof) throws -> Bool {
+        try Engine.verify(
+            context.get(), id: proof.id, date: proof.date, u: proof.u, y: proof.y, v: proof.v)
+    }
+
+    /// Returns the proof with another V.
+    private func replacing(_ proof: LoginProof, v: [UInt8]) -> LoginProof {
+        LoginProof(id: proof.id, date: proof.date, u: proof.u, y: proof.y, v: v)
+    }
+
+    func testRightProofsAreAcceptedTogether() throws {
+        var proofs: [LoginProof] = []
+        for i in 0..<ServerContext.jointProofs {
+            // One in three has a time permit, and one in two a challenge that is not short.
+            let y = i % 2 == 0 ? nil : try Engine.randomScalar()
+            proofs.append(try proof("user \(i)", date: i % 3 == 0 ? 20_000 : 0, y: y))
+            XCTAssertTrue(try areAllRight(proofs), "\(proofs.count) proofs")
+        }
+        XCTAssertTrue(try areAllRight([]))
+        XCTAssertTrue(try areAllRight([proofs[1], proofs[1], proofs[1]]), "equal points")
+    }
+
+    func testOneWrongProofIsFoundAtEachPlace() throws {
+        let proofs = try (0..<ServerContext.jointProofs).map { try proof("user \($0)") }
+        for i in proofs.indices {
+            var changed = proofs
+            changed[i] = replacing(changed[i], v: proofs[(i + 1) % proofs.count].v)
+            XCTAssertFalse(try areAllRight(changed), "V of \(i)")
+            changed[i] = LoginProof(id: Array("other".utf8), date: 0, u: proofs[i].u, y: proofs[i].y, v: proofs[i].v)
+            XCTAssertFalse(try areAllRight(changed), "ID of \(i)")
+            changed[i] = LoginProof(
+                id: proofs[i].id, date: 0, u: proofs[i].u, y: try Engine.challenge(), v: proofs[i].v)
+            XCTAssertFalse(try areAllRight(changed), "y of \(i)")
+            XCTAssertFalse(try isRight(changed[i]))
+        }
+    }
+
+    /// Tests that two wrong proofs do not become right by errors that cancel each other, as they would if all proofs had
+    /// the same weight.
+    func testErrorsDoNotCancelEachOther() throws {
+        let first = try proof("first"), second = try proof("second"), point = try Engine.mapToG1(hash: first.y)
+        let one = scalarBytes(1)
+        let twice = try Engine.recombineG1(point, point)
+        let minusTwice = try Engine.clientPass2(x: one, y: one, sec: point)
+        let wrong = [
+            replacing(first, v: try Engine.recombineG1(first.v, twice)),
+            replacing(second, v: try Engine.recombineG1(second.v, minusTwice)),
+        ]
+        let sum = try Engine.recombineG1(first.v, second.v)
+        XCTAssertEqual(try Engine.recombineG1(wrong[0].v, wrong[1].v), sum, "the errors cancel each other")
+        for _ in 0..<8 { XCTAssertFalse(try areAllRight(wrong)) }
+        XCTAssertFalse(try areAllRight([first, replacing(first, v: try Engine.recombineG1(first.v, twice))]))
+    }
+
+    /// Tests points that are equal and opposite, with which formulas that are not complete give an infinite sum.
+    func testEqualAndOppositePointsAreNoWayIn() throws {
+        let a = try Engine.serverPass1(date: 0, id: Array("victim".utf8)).hid
+        let one = scalarBytes(1)
+        let twice = try Engine.recombineG1(a, a)
+        let minusTwice = try Engine.clientPass2(x: one, y: one, sec: a)
+        let points = [a, twice, minusTwice]
+        for u in points {
+            for v in points {
+                let forged = LoginProof(id: Array("victim".utf8), date: 0, u: u, y: one, v: v)
+                let other = LoginProof(id: Array("victim".utf8), date: 0, u: v, y: one, v: u)
+                XCTAssertFalse(try areAllRight([forged, forged]))
+                XCTAssertFalse(try areAllRight([forged, other]))
+            }
+        }
+    }
+
+    func testRefusesWhatItCannotCheck() throws {
+        let proof = try proof("user"), noPoint = [UInt8](repeating: 4, count: 65)
+        let many = [LoginProof](repeating: proof, count: ServerContext.jointProofs + 1)
+        XCTAssertEqual(code { _ = try areAllRight(many) }, -11)
+        XCTAssertEqual(code { _ = try areAllRight([proof, replacing(proof, v: noPoint)]) }, -14)
+        let zero = LoginProof(id: proof.id, date: 0, u: proof.u, y: scalarBytes(0), v: proof.v)
+        XCTAssertEqual(code { _ = try areAllRight([zero]) }, -11)
+        let context = try context.get()
+        XCTAssertEqual(code { _ = try context.areAllRight([proof], random: { _ in false }) }, -32)
+    }
+}

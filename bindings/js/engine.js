@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client is, in the page or in a Worker: its options, its store, its cryptography, and a function for each call.
+
+import { Crypto } from "./crypto.js";
+import { MPinError, invalid } from "./error.js";
+import * as login from "./login.js";
+import * as registration from "./registration.js";
+import * as sessions from "./sessions.js";
+import { Server } from "./server.js";
+import * as users from "./users.js";
+
+/**
+ * Each gets the engine, its arguments, and the call's `signal`, `timeout` and `session`. A call that opens a session sets
+ * the last one.
+ */
+const CALLS = {
+  sendVerificationEmail: registration.sendVerificationEmail,
+  getActivationToken: registration.getActivationToken,
+  register: async (...call) => users.shown(await registration.register(...call)),
+  authenticate: login.authenticate,
+  authenticateWithQRCode: login.authenticateWithQRCode,
+  authenticateWithNotificationPayload: login.authenticateWithNotificationPayload,
+  authenticateThisPage: login.authenticateThisPage,
+  generateQuickCode: login.generateQuickCode,
+  changePIN: login.changePIN,
+  sign: login.sign,
+  signWithQRCode: login.signWithQRCode,
+  fetchAccessId: sessions.fetchAccessId,
+  fetchStatus: sessions.fetchStatus,
+  sendPushNotificationForAuth: sessions.sendPushNotificationForAuth,
+  getSessionDetails: sessions.sessionDetails,
+  abortSession: sessions.abortSession,
+  allUsers: users.all,
+  getUser: users.get,
+  removeUser: users.remove,
+  importUsers: users.importUsers,
+  moveUsers: users.moveUsers,
+  exportUsers: users.exportUsers,
+};
+
+export class Engine {
+  #loading;
+  #closing = new AbortController();
+
+  constructor(options) {
+    this.options = options;
+    this.server = new Server(options);
+  }
+
+  /** Runs a call. Returns its result, and the session as the call leaves it. */
+  async call(name, args, { signal, timeout, session }) {
+    this.store ??= this.options.store ?? (await ownStore(this.options.storeName));
+    const call = { signal: both(signal, this.#closing.signal), timeout, session };
+    const result = await CALLS[name](this, args, call);
+    return { result, session: call.session };
+  }
+
+  /** The cryptography, which the first call that needs it loads. */
+  ready() {
+    const { wasm, integrity } = this.options;
+    this.#loading ??= load(wasm, integrity).catch((error) => {
+      this.#loading = undefined;
+      throw new MPinError("CRYPTO_ERROR", `the WebAssembly module cannot be loaded: ${error.message}`, { cause: error });
+    });
+    return this.#loading;
+  }
+
+  close() {
+    this.#closing.abort();
+  }
+}
+
+/** A signal that either of two aborts. */
+function both(first, second) {
+  if (!first) return second;
+  const either = new AbortController();
+  for (const signal of [first, second]) {
+    if (signal.aborted) either.abort(signal.reason);
+    else signal.addEventListener("abort", () => either.abort(signal.reason), { once: true });
+  }
+  return either.signal;
+}
+
+async function ownStore(name) {
+  if (globalThis.indexedDB) {
+    const { IndexedDBStore } = await import("./store.js");
+    return new IndexedDBStore(name);
+  }
+  if (!globalThis.process?.versions?.node) throw new MPinError("STORAGE_ERROR", "this browser has no IndexedDB here");
+  if (!name) throw invalid("storeName or store is needed in node");
+  const { FileStore } = await import("./store-node.js");
+  return new FileStore(name);
+}
+
+async function load(wasm, integrity) {
+  if (!integrity) return Crypto.load(wasm);
+  return Crypto.load(await fetch(wasm ?? new URL("mpin.wasm", import.meta.url), { integrity }));
+}

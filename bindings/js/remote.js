@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine in a Worker. The page and worker.js talk over a channel for each client:
+//
+//   page to Worker: { id, name, args, timeout, session }, { id, abort }, { id, answer, pin }, { close }
+//   Worker to page: { id, result, session }, { id, error }, { id, ask, length }
+//
+// A PIN crosses as bytes whose memory is handed over, so that no copy of it stays on this side.
+
+import { MPinError, unpacked } from "./error.js";
+import { ask } from "./pin.js";
+import { canceled } from "./server.js";
+
+export class RemoteEngine {
+  #calls = new Map();
+  #next = 0;
+  #port;
+  #worker;
+  #own;
+
+  constructor({ worker, userStorage, ...options }) {
+    if (options.wasm instanceof URL) options.wasm = options.wasm.href;
+    this.#own = typeof worker === "string" || worker instanceof URL;
+    this.#worker = Promise.resolve(this.#own ? started(worker) : worker);
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.onmessage = ({ data }) => this.#receive(data);
+    port1.unref?.();
+    this.#worker
+      .then((worker) => {
+        if (this.#own) this.#watch(worker);
+        worker.postMessage({ mpin: options, port: port2 }, [port2]);
+      })
+      .catch((error) => this.#fail(error));
+  }
+
+  /** Does what `Engine.call` does. */
+  call(name, args, { signal, timeout, session }) {
+    if (signal?.aborted) return Promise.reject(canceled(signal));
+    return new Promise((resolve, reject) => {
+      const id = this.#next++;
+      const sources = [];
+      const transfer = [];
+      const sent = args.map((value) => crossing(value, sources, transfer));
+      const abort = () => this.#settle(id, (call) => call.reject(canceled(signal)), { id, abort: true });
+      this.#calls.set(id, { resolve, reject, sources, signal, abort });
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#port.ref?.();
+      this.#port.postMessage({ id, name, args: sent, timeout, session }, transfer);
+    });
+  }
+
+  close() {
+    this.#fail(new MPinError("CANCELED", "The request was aborted"));
+    this.#port.postMessage({ close: true });
+    this.#port.close();
+    if (this.#own) this.#worker.then((worker) => worker.terminate()).catch(() => {});
+  }
+
+  #receive({ id, result, session, error, ask, length }) {
+    if (ask !== undefined) this.#ask(id, ask, length);
+    else if (error) this.#settle(id, (call) => call.reject(unpacked(error)));
+    else this.#settle(id, (call) => call.resolve({ result, session }));
+  }
+
+  async #ask(id, answer, length) {
+    const call = this.#calls.get(id);
+    if (!call) return;
+    try {
+      const pin = await ask(call.sources[answer], length, call.signal);
+      this.#port.postMessage({ id, answer, pin }, [pin.buffer]);
+    } catch (error) {
+      this.#settle(id, (call) => call.reject(error), { id, abort: true });
+    }
+  }
+
+  /** Ends a call, and tells the Worker if it does not know. */
+  #settle(id, use, message) {
+    const call = this.#calls.get(id);
+    if (!call) return;
+    this.#calls.delete(id);
+    if (this.#calls.size === 0) this.#port.unref?.();
+    call.signal?.removeEventListener("abort", call.abort);
+    if (message) this.#port.postMessage(message);
+    use(call);
+  }
+
+  #watch(worker) {
+    const failed = (cause) => this.#fail(new MPinError("FLOW_ERROR", "the Worker failed", { cause: cause?.error ?? cause }));
+    if (worker.addEventListener) worker.addEventListener("error", failed);
+    else worker.on("error", failed);
+  }
+
+  #fail(error) {
+    for (const id of [...this.#calls.keys()]) this.#settle(id, (call) => call.reject(error));
+  }
+}
+
+/** An argument as it can be sent: functions stay here, under a number, and bytes are copied and handed over. */
+function crossing(value, sources, transfer) {
+  if (typeof value === "function") return { mpinAsk: sources.push(value) - 1 };
+  if (!(value instanceof Uint8Array)) return value;
+  const copy = value.slice();
+  transfer.push(copy.buffer);
+  return copy;
+}
+
+async function started(url) {
+  if (globalThis.Worker) return new Worker(url, { type: "module" });
+  const { Worker: Thread } = await import("node:worker_threads");
+  const thread = new Thread(new URL(url));
+  thread.unref();
+  return thread;
+}
