@@ -129,7 +129,8 @@ extension TrustQuickCodeResponse {
 
 extension TrustSessionDetails {
     private enum Members: String, CodingKey {
-        case description, prerollId, hash, projectId, projectName, projectLogoURL, pinLength
+        case description, prerollId, hash, projectId, projectName, projectLogoURL, pinLength, enableRegistrationCode
+        case limitRegCodeVerified
     }
 
     /// Reads the members that a present client needs.
@@ -138,8 +139,9 @@ extension TrustSessionDetails {
         self.init(
             description: members.text(.description), prerollId: members.text(.prerollId), hash: members.text(.hash),
             projectId: members.text(.projectId), projectName: members.text(.projectName),
-            pinLength: (try? members.decode(Int.self, forKey: .pinLength)) ?? 0, enableRegistrationCode: false,
-            limitRegCodeVerified: false)
+            pinLength: (try? members.decode(Int.self, forKey: .pinLength)) ?? 0,
+            enableRegistrationCode: (try? members.decode(Bool.self, forKey: .enableRegistrationCode)) ?? false,
+            limitRegCodeVerified: (try? members.decode(Bool.self, forKey: .limitRegCodeVerified)) ?? false)
         projectLogoURL = members.text(.projectLogoURL)
     }
 }

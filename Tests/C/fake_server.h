@@ -54,6 +54,8 @@ struct fake {
     int mailed;
     /* The number of wrong PINs that block the identity. */
     int attempts;
+    /* The number of digits of a PIN in the project of MIRACL Trust. */
+    int digits;
     /* The identity that was registered last. */
     char mpin_id[FAKE_HEX_ID];
     char reg_ott[33];
@@ -106,6 +108,7 @@ static void fake_open(struct fake *m)
     memset(m, 0, sizeof *m);
     m->permits = 1;
     m->attempts = 3;
+    m->digits = 4;
     for (int i = 0; i < 2; i++)
         fake_check(mpin_crypto_random_generate(m->master[i], 32));
     fake_secret(m, secret);
@@ -466,11 +469,11 @@ static void fake_trust_registration(struct fake *m, struct fake_answer *a,
     fake_to_hex(hex, hash, 32);
     snprintf(a->body, sizeof a->body,
              "{\"mpinId\":\"%s\",\"projectId\":\"" FAKE_PROJECT "\","
-             "\"dtas\":\"WyJhIl0=\",\"curve\":\"BN254CX\",\"pinLength\":4,"
+             "\"dtas\":\"WyJhIl0=\",\"curve\":\"BN254CX\",\"pinLength\":%d,"
              "\"secretUrls\":[\"%s/dta1/share?hash_mpin_id=%s\","
              "\"%s/dta/share?hash_mpin_id=%s&signature=51617\"],"
              "\"verificationType\":\"standardEmail\",\"nowTime\":1}",
-             m->mpin_id, m->mfa, hex, m->mfa, hex);
+             m->mpin_id, m->digits, m->mfa, hex, m->mfa, hex);
     m->failed = 0;
 }
 
@@ -573,6 +576,9 @@ static void fake_serve(struct fake *m, struct fake_answer *a,
     case FAKE_PASS_2: fake_pass_2(m, a, body); break;
     case FAKE_AUTHENTICATE: fake_authenticate(m, a, body); break;
     case FAKE_SIGNING_KEY: fake_signing_key(m, a, body); break;
+    case FAKE_TRUST_REGISTRATION: fake_trust_registration(m, a, body); break;
+    case FAKE_TRUST_SHARE: fake_trust_share(m, a, path); break;
+    case FAKE_TRUST_AUTHENTICATE: fake_trust_authenticate(m, a); break;
     default: fake_page(m, a, path); break;
     }
     if (a->status != 200 && !a->body[0])

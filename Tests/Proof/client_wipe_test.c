@@ -4,6 +4,9 @@
  * searches for client secret shares, client secret, tokens, store key and
  * registration token.
  *
+ * At a project of MIRACL Trust the client secret contains a number that only
+ * the client knows, so there the search is for PINs and shares.
+ *
  * usage: client_wipe_test ROUNDS
  *
  * The server is another process. Either libcurl or the program itself sends
@@ -79,6 +82,12 @@ static void token(const struct fake *m, const uint8_t *secret, int which)
 
 static void note(const struct fake *m, const struct fake_answer *a)
 {
+    if (a->call == FAKE_TRUST_SHARE || a->call == FAKE_SIGNING_SHARE) {
+        uint8_t keyed[MPIN_G1_SIZE];
+        fake_from_hex(ARG(keyed), fake_member(a->body, "dvsClientSecret"));
+        point("client secret share", keyed);
+        return;
+    }
     static uint8_t share[2][MPIN_G1_SIZE];
     uint8_t secret[MPIN_G1_SIZE];
     const int i = a->call == FAKE_SECRET;
@@ -123,13 +132,25 @@ static void answer(struct fake *m, struct fake_answer *a,
  * on `listener` the server accepts the connections of libcurl. */
 static int line, listener = -1;
 static char url[64];
+/* Whether the server is asked over the wire of MIRACL Trust. */
+static int is_trust;
+
+static void open_server(struct fake *m)
+{
+    fake_open(m);
+    if (!is_trust)
+        return;
+    m->mfa = url;
+    m->permits = 0;
+    m->digits = DIGITS;
+}
 
 static void serve_line(void)
 {
     struct fake m;
     struct fake_answer a;
     struct request r;
-    fake_open(&m);
+    open_server(&m);
     while (read(line, &r, sizeof r) == sizeof r) {
         answer(&m, &a, &r);
         if (write(line, &a, sizeof a) != sizeof a)
@@ -170,7 +191,7 @@ static void serve_http(void)
     struct request r;
     char head[160];
     int peer;
-    fake_open(&m);
+    open_server(&m);
     while ((peer = accept(listener, NULL, NULL)) >= 0) {
         if (receive(peer, &r) == 0) {
             answer(&m, &a, &r);
@@ -362,6 +383,49 @@ static void run(enum step step, mpin_sdk *sdk, mpin_user *user)
     }
 }
 
+static void register_trust(mpin_sdk *sdk, int is_finished)
+{
+    mpin_user *user = NULL;
+    must(mpin_trust_start_registration(sdk, &user, "wanda", "token", NULL));
+    if (is_finished)
+        must(mpin_trust_finish_registration(sdk, user, typed[PIN]));
+    mpin_user_free(user);
+}
+
+/* The same steps at a project of MIRACL Trust. */
+static void run_trust(enum step step, mpin_sdk *sdk)
+{
+    static const uint8_t hash[MPIN_DOCUMENT_HASH_SIZE] = {7};
+    mpin_user *user = NULL;
+    mpin_signature signature;
+    signature.size = sizeof signature;
+    must(mpin_trust_set_project(sdk, FAKE_PROJECT, url, NULL));
+    must(mpin_sdk_get_user(sdk, &user, "wanda"));
+    switch (step) {
+    case CONFIRM: register_trust(sdk, 0); break;
+    case FINISH: register_trust(sdk, 1); break;
+    case WRONG_PIN:
+        must(mpin_trust_authenticate(sdk, user, NULL, NULL, typed[NEW_PIN]) -
+             MPIN_INCORRECT_PIN);
+        break;
+    case LOG_IN:
+        must(mpin_trust_authenticate(sdk, user, NULL, NULL, typed[PIN]));
+        break;
+    case CHANGE_PIN:
+        must(mpin_trust_authenticate(sdk, user, NULL, NULL, typed[PIN]));
+        must(mpin_sdk_change_pin(sdk, user, typed[PIN], typed[NEW_PIN]));
+        break;
+    case ONE_TIME:
+        must(mpin_trust_sign(sdk, user, &signature, ARG(hash), typed[NEW_PIN]));
+        break;
+    case FORGET: must(mpin_sdk_delete_user(sdk, user)); break;
+    case OPEN:
+    case START:
+    case STEPS: break;
+    }
+    mpin_user_free(user);
+}
+
 static void *call(void *argument)
 {
     const enum step step = *(const enum step *)argument;
@@ -370,9 +434,10 @@ static void *call(void *argument)
     mpin_user *user = NULL;
     must(mpin_sdk_new(&sdk));
     must(mpin_sdk_init(sdk, &config));
-    must(mpin_sdk_make_new_user(sdk, &user, "wanda", NULL));
+    if (!is_trust)
+        must(mpin_sdk_make_new_user(sdk, &user, "wanda", NULL));
     type_all();
-    run(step, sdk, user);
+    is_trust ? run_trust(step, sdk) : run(step, sdk, user);
     if (step == LOG_IN)
         CHECK(search_for("PIN", &name) == TYPED, "what is there is not found");
     wipe(typed, sizeof typed);
@@ -398,7 +463,8 @@ static void life(void *stack, int round, int is_http)
         CHECK(found <= 1, "round %d, step %d: %zu pieces, one of the %s", round,
               (int)step, found, name);
     }
-    CHECK(needles->count > 100, "%zu needles", needles->count);
+    CHECK(needles->count > (is_trust ? 60 : 100), "%zu needles",
+          needles->count);
     close(line);
     if (is_http)
         kill(server, SIGTERM);
@@ -425,6 +491,8 @@ int main(int argc, char **argv)
     config.backend = url;
     for (int round = 0; round < rounds; round++) {
         const int is_http = round / 2 % 2;
+        is_trust = round / 4 % 2;
+        config.backend = is_trust ? NULL : url;
         context.http_execute = is_http ? NULL : ask;
         context.storage_get = round % 2 ? get : NULL;
         context.storage_set = round % 2 ? set : NULL;
