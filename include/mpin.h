@@ -1333,10 +1333,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_sign(
  * The functions that talk to a server also return MPIN_NETWORK_ERROR,
  * MPIN_RESPONSE_PARSE_ERROR, MPIN_UNTRUSTED_DOMAIN_ERROR,
  * MPIN_HTTP_REQUEST_ERROR, MPIN_HTTP_SERVER_ERROR, MPIN_TOO_MANY_REQUESTS,
- * MPIN_TIMED_OUT and MPIN_CANCELED; all of them MPIN_FLOW_ERROR if no project is
- * set or the user is not one of it, MPIN_STORAGE_ERROR, MPIN_INVALID_HANDLE and
- * MPIN_INVALID_ARGUMENT. A failure does not change the state of the user, unless
- * stated.
+ * MPIN_TIMED_OUT and MPIN_CANCELED; all of them MPIN_FLOW_ERROR if no project
+ * is set or the user is not one of it, MPIN_STORAGE_ERROR, MPIN_INVALID_HANDLE
+ * and MPIN_INVALID_ARGUMENT. A failure does not change the state of the user,
+ * unless stated.
  */
 
 /** The address of the service of MIRACL Trust. */
@@ -1413,8 +1413,8 @@ typedef struct mpin_trust_verification {
  * Out: verification.
  * In: user_id: not empty; access_id: the browser's session (access_id of
  *   mpin_trust_session) that the user registers for, NULL for none.
- * Returns also: MPIN_VERIFICATION_FAILED; MPIN_REQUEST_BACKOFF, with the time in
- *   mpin_trust_error.retry_at.
+ * Returns also: MPIN_VERIFICATION_FAILED; MPIN_REQUEST_BACKOFF, with the time
+ *   in mpin_trust_error.retry_at.
  * Source: TRUST wire section 4.4.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_trust_send_verification_email(
@@ -1482,8 +1482,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_start_registration(
     mpin_sdk *sdk, mpin_user **user, const char *user_id,
     const char *activation_token, const char *push_token);
 
-/** Makes the token from the client secret and the PIN, and stores it in place of
- * what was stored of this user. The client secret is wiped. Nothing is sent.
+/** Makes the token from the client secret and the PIN, and stores it in place
+ * of what was stored of this user. The client secret is wiped. Nothing is sent.
  * State: any -> REGISTERED.
  *
  * In: pin: mpin_user_get_pin_length() decimal digits; empty if the user
@@ -1521,8 +1521,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_authenticate(
     mpin_sdk *sdk, mpin_user *user, char *jwt, size_t *jwt_len,
     const char *pin);
 
-/** Reads the JWT of the last mpin_trust_authenticate() of this user again; empty
- * if the last login was for another purpose.
+/** Reads the JWT of the last mpin_trust_authenticate() of this user again;
+ * empty if the last login was for another purpose.
  *
  * Returns: MPIN_OK, MPIN_BUFFER_TOO_SMALL, MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
@@ -1530,8 +1530,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_authenticate(
 MPIN_API MPIN_CHECK mpin_status mpin_trust_get_jwt(
     mpin_sdk *sdk, mpin_user *user, char *out, size_t *out_len);
 
-/** A browser's session: a page that waits for a login or a signature. Texts that
- * the server does not send are empty. */
+/** A browser's session: a page that waits for a login or a signature. Texts
+ * that the server does not send are empty. */
 typedef struct mpin_trust_session {
     size_t size;
     /** The session's id: the part of its URL after the last '#'. */
@@ -1542,7 +1542,8 @@ typedef struct mpin_trust_session {
     /** What the login or the signature is for. Show it before asking for the
      * PIN. */
     char description[1024];
-    /** What is to be signed, `hash_len` bytes; 0: the session is for a login. */
+    /** What is to be signed, `hash_len` bytes; 0: the session is for a login.
+     */
     uint8_t hash[256];
     size_t hash_len;
     char project_name[256];
@@ -1628,8 +1629,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_generate_quick_code(
     mpin_sdk *sdk, mpin_user *user, mpin_trust_quick_code *quick_code,
     const char *pin);
 
-/** Signs a hash now. The server checks the PIN first, and counts wrong ones. The
- * program sends the hash and the signature to its back end, which has the
+/** Signs a hash now. The server checks the PIN first, and counts wrong ones.
+ * The program sends the hash and the signature to its back end, which has the
  * service verify them. State as in mpin_trust_authenticate().
  *
  * Out: signature.
@@ -1655,9 +1656,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_sign_session(
     mpin_sdk *sdk, mpin_user *user, const char *session_url,
     const uint8_t *hash, size_t hash_len, const char *pin);
 
-/** Writes the users of the current project into a new file, in the form in which
- * client-js stores them (the list under its key `mfa`), so that a browser or
- * another program can use their identities with the same PIN.
+/** Writes the users of the current project into a new file, in the form in
+ * which client-js stores them (the list under its key `mfa`), so that a browser
+ * or another program can use their identities with the same PIN.
  *
  * CAUTION: in this file the tokens lie unsealed. Whoever reads the file needs
  * nothing but the PIN to log in, and can have the server judge a guess of it;

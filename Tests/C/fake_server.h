@@ -573,6 +573,9 @@ static void fake_serve(struct fake *m, struct fake_answer *a,
     case FAKE_PASS_2: fake_pass_2(m, a, body); break;
     case FAKE_AUTHENTICATE: fake_authenticate(m, a, body); break;
     case FAKE_SIGNING_KEY: fake_signing_key(m, a, body); break;
+    case FAKE_TRUST_REGISTRATION: fake_trust_registration(m, a, body); break;
+    case FAKE_TRUST_SHARE: fake_trust_share(m, a, path); break;
+    case FAKE_TRUST_AUTHENTICATE: fake_trust_authenticate(m, a); break;
     default: fake_page(m, a, path); break;
     }
     if (a->status != 200 && !a->body[0])

@@ -98,6 +98,8 @@ static void ready(const struct function *function)
         CHECK_STATUS(mpin_sdk_start_registration_dvs(sdk, user, "1234"), 0);
     else if (strcmp(name, "mpin_sdk_change_pin") == 0)
         log_in();
+    else if (strcmp(name, "mpin_trust_get_jwt") == 0)
+        CHECK_STATUS(mpin_trust_authenticate(sdk, user, NULL, NULL, "1234"), 0);
     else if (strstr(name, "_finish_authentication"))
         CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
 }
@@ -105,7 +107,8 @@ static void ready(const struct function *function)
 static void tried(const struct function *function)
 {
     mpin_user *registered = user;
-    if (strcmp(function->name, "mpin_sdk_finish_registration") == 0)
+    if (strstr(function->name, "_finish_registration") &&
+        !strstr(function->name, "_dvs"))
         user = newcomer;
     for (int i = 0; i < function->count; i++)
         if (is_room(function, i))
@@ -113,6 +116,23 @@ static void tried(const struct function *function)
         else if (function->parameters[i].kind == SECRET)
             wrong_pins(function, i, ready);
     user = registered;
+}
+
+static int is_trust(const struct function *function)
+{
+    return strncmp(function->name, "mpin_trust_", 11) == 0;
+}
+
+/* Makes the same two users at a project of MIRACL Trust. */
+static void trust_members(void)
+{
+    CHECK_STATUS(mpin_trust_set_project(sdk, FAKE_PROJECT, MFA_URL, NULL), 0);
+    CHECK_STATUS(
+        mpin_trust_start_registration(sdk, &user, "alice", "token", NULL), 0);
+    CHECK_STATUS(mpin_trust_finish_registration(sdk, user, "1234"), 0);
+    CHECK_STATUS(mpin_trust_start_registration(sdk, &newcomer, "newcomer",
+                                               "token", NULL),
+                 0);
 }
 
 /* Tests small buffers and wrong PINs. The library checks them after
@@ -145,7 +165,14 @@ static void measures(void)
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"),
                  MPIN_FLOW_ERROR);
     for (size_t i = 0; i < FUNCTIONS; i++)
-        tried(&functions[i]);
+        if (!is_trust(&functions[i]))
+            tried(&functions[i]);
+    mpin_user_free(newcomer);
+    mpin_user_free(user);
+    trust_members();
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        if (is_trust(&functions[i]))
+            tried(&functions[i]);
     mpin_user_free(newcomer);
     mpin_user_free(user);
     mpin_sdk_free(sdk);

@@ -326,6 +326,8 @@ static void all_were_called_for_real(void)
         for (size_t k = 0; k < sizeof not_real / sizeof not_real[0]; k++)
             if (strcmp(not_real[k].function, function_names[i]) == 0)
                 why = not_real[k].why;
+        if (strncmp(function_names[i], "mpin_trust_", 11) == 0)
+            why = "a server of MIRACL Trust has projects";
         CHECK(!was_called[i] == (why != NULL), "%s: %s", function_names[i],
               why ? why : "not called with the real server");
     }

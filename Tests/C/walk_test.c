@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE
 
 #include <mpin.h>
+#include <sys/stat.h>
 
 #include "called.inc"
 
@@ -22,6 +23,7 @@ static mpin_user *user;
 #include "walk_host.h"
 #include "walk_logins.h"
 #include "walk_errors.h"
+#include "walk_trust.h"
 
 /* ---- Backend -------------------------------------------------------- */
 
@@ -368,6 +370,7 @@ static void mfa_server(void)
     last_errors();
     every_answer();
     too_long();
+    trust_project();
     blocked();
     CHECK(host.randoms > 0 && host.size[0] > 0, "a callback was not called");
     all_gone();

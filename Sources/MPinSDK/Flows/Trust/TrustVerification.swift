@@ -15,6 +15,11 @@ public struct VerificationMail: Sendable, Equatable {
     public let method: Method
     /// When another mail may be requested, in seconds since 1970.
     public let backoff: Int64
+
+    package init(method: Method, backoff: Int64) {
+        self.method = method
+        self.backoff = backoff
+    }
 }
 
 /// The permission to register a device for a user id that a MIRACL Trust project has verified.
