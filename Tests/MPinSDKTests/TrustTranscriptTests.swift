@@ -212,7 +212,8 @@ final class TrustTranscriptTests: FolderTestCase {
         let user = try registered()
         let codes: [(String, Status)] = [
             ("EXPIRED_MPINID", .revoked), ("MPINID_EXPIRED", .revoked), ("REVOKED_MPINID", .revoked),
-            ("MPINID_REVOKED", .revoked), ("UNSUCCESSFUL_AUTHENTICATION", .incorrectPIN), ("INVALID_AUTH", .incorrectPIN),
+            ("MPINID_REVOKED", .revoked), ("UNSUCCESSFUL_AUTHENTICATION", .incorrectPIN),
+            ("INVALID_AUTH", .incorrectPIN),
             ("INVALID_AUTHENTICATION_SESSION", .sessionInvalid), ("INVALID_AUTH_SESSION", .sessionInvalid),
             ("BACKOFF_ERROR", .requestBackoff), ("INVALID_VERIFICATION_CODE", .verificationFailed),
             ("INVALID_ACTIVATION_TOKEN", .activationTokenInvalid), ("UNHEARD_OF", .httpRequestError),

@@ -54,7 +54,9 @@ final class UserLifecycleTests: XCTestCase {
     }
 
     func testNumbersAndNamesAreThoseOfTheHeader() {
-        let names = ["INVALID", "STARTED_VERIFICATION", "STARTED_REGISTRATION", "ACTIVATED", "REGISTERED", "BLOCKED", "REVOKED"]
+        let names = [
+            "INVALID", "STARTED_VERIFICATION", "STARTED_REGISTRATION", "ACTIVATED", "REGISTERED", "BLOCKED", "REVOKED",
+        ]
         XCTAssertEqual(UserState.allCases.map(\.name), names)
         XCTAssertEqual(UserState.allCases.map(\.rawValue), [0, 1, 2, 3, 4, 5, 6])
     }
