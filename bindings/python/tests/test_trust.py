@@ -187,7 +187,7 @@ def test_custom_verification(service: Service, trust: mpin.Trust) -> None:
     made = service.post_as_back_end("/verification", {"projectId": "codes", "userId": who, "delivery": "no"})
     activation = trust.get_activation_token_by_link(made["verificationURL"])
     user = trust.register(who, activation.activation_token, lambda digits: PIN)
-    assert user.verification_type == "pv" or user.verification_type == ""
+    assert user.verification_type == "fullCustom"
     assert members_of(trust.authenticate(user, PIN))["sub"] == who
 
 
