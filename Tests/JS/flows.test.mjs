@@ -116,7 +116,9 @@ flow("a page logs itself in", async (open) => {
   const user = await newUser(page);
   const { status, userId } = await page.authenticateThisPage(user, "1234");
   assert.deepEqual([status, userId], ["authenticated", user]);
-  assert.ok(page.session.webOTT);
+  const { webOTT } = page.session;
+  assert.equal((await page.authenticateThisPage(user, "1234")).status, "authenticated");
+  assert.notEqual(page.session.webOTT, webOTT);
 });
 
 flow("a user declines", async (open) => {

@@ -2,6 +2,7 @@
 // Bytes, hex and secrets.
 
 import { MPinError } from "./error.js";
+import { webCrypto } from "./web-crypto.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -58,5 +59,5 @@ export async function withSecrets(work) {
 export const sameBytes = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 export async function sha256(bytes) {
-  return new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes));
+  return new Uint8Array(await webCrypto.subtle.digest("SHA-256", bytes));
 }

@@ -4,6 +4,7 @@
 import { MPinError, invalid } from "./error.js";
 import { RemoteEngine } from "./remote.js";
 import { canceled } from "./server.js";
+import { ENDS } from "./sessions.js";
 import { Status } from "./status.js";
 
 export { MPinError, Status };
@@ -14,8 +15,6 @@ const REQUEST_MILLISECONDS = 10_000;
 const POLL_MILLISECONDS = 2000;
 /** Where MIRACL's client keeps its identities. */
 const MIRACL_KEY = "mfa";
-/** Statuses of a session after which there are no others. */
-const ENDS = new Set(["authenticated", "signed", "abort", "expired"]);
 
 export class Client {
   #options;
