@@ -207,6 +207,8 @@ flow("two tabs renew at once, and both log in", async (open) => {
   const logins = await Promise.all(tabs.map((tab) => tab.authenticate(user, "1234")));
   assert.ok(logins.every(({ jwt }) => claims(jwt).sub === user));
   assert.ok((await tabs[1].authenticate(user, "1234")).jwt);
+  // The old identity and the new one: no tab has made a second new one.
+  assert.equal(mpind("user", "show", user, "--json").trim().split("\n").length, 2);
 });
 
 flow("several users and projects are in one store", async (open) => {
