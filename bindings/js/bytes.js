@@ -28,8 +28,8 @@ export function unhex(text, size) {
 /** The bytes of hex digits in an answer of the server. */
 export function received(answer, member, size) {
   const bytes = unhex(answer[member], size);
-  if (!bytes?.length) throw new MPinError("RESPONSE_PARSE_ERROR", `${member} in the answer is not hex of ${size ?? "some"} bytes`);
-  return bytes;
+  if (bytes?.length) return bytes;
+  throw new MPinError("RESPONSE_PARSE_ERROR", `${member} in the answer is not hex of ${size ?? "some"} bytes`);
 }
 
 export function joined(...parts) {

@@ -195,7 +195,8 @@ class Users {
 function complete(options) {
   if (!options) throw invalid("Invalid configuration");
   if (!options.projectId) throw invalid("Empty project ID");
-  if (options.userStorage && !(options.userStorage.getItem && options.userStorage.setItem)) throw invalid("Invalid user storage");
+  const { userStorage } = options;
+  if (userStorage && !(userStorage.getItem && userStorage.setItem)) throw invalid("Invalid user storage");
   if (options.worker && options.store) throw invalid("a Worker opens a store of its own: storeName instead of store");
   const { server = DEFAULT_SERVER, requestTimeout, defaultPinLength } = options;
   return {
