@@ -181,3 +181,18 @@ test("a Worker that cannot be loaded is an error, and not silence", async () => 
   });
   assert.equal(code, "FLOW_ERROR");
 });
+
+test("a store whose database was deleted begins again", async () => {
+  const seen = await chromium.run(async () => {
+    const { IndexedDBStore } = await import("/client.js");
+    const store = new IndexedDBStore("deleted");
+    const identity = () => ({ userId: "a", projectId: "web", token: new Uint8Array(65) });
+    await store.change("web", "a", identity);
+    const deletion = indexedDB.deleteDatabase("deleted");
+    await new Promise((resolve) => (deletion.onsuccess = resolve));
+    const before = (await store.list()).length;
+    await store.change("web", "a", identity);
+    return [before, (await store.list()).length];
+  });
+  assert.deepEqual(seen, [0, 1]);
+});

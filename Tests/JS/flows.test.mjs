@@ -116,7 +116,9 @@ flow("a page logs itself in", async (open) => {
   const user = await newUser(page);
   const { status, userId } = await page.authenticateThisPage(user, "1234");
   assert.deepEqual([status, userId], ["authenticated", user]);
-  assert.ok(page.session.webOTT);
+  const { webOTT } = page.session;
+  assert.equal((await page.authenticateThisPage(user, "1234")).status, "authenticated");
+  assert.notEqual(page.session.webOTT, webOTT);
 });
 
 flow("a user declines", async (open) => {
@@ -205,6 +207,8 @@ flow("two tabs renew at once, and both log in", async (open) => {
   const logins = await Promise.all(tabs.map((tab) => tab.authenticate(user, "1234")));
   assert.ok(logins.every(({ jwt }) => claims(jwt).sub === user));
   assert.ok((await tabs[1].authenticate(user, "1234")).jwt);
+  // The old identity and the new one: no tab has made a second new one.
+  assert.equal(mpind("user", "show", user, "--json").trim().split("\n").length, 2);
 });
 
 flow("several users and projects are in one store", async (open) => {

@@ -57,6 +57,13 @@ test("several processes at once lose nothing", async () => {
   assert.equal(files(path).length, 2);
 });
 
+test("node 18, where Web Crypto is no global", async () => {
+  const path = freshPath();
+  const child = spawn(process.execPath, ["--no-experimental-global-webcrypto", program, path, "a", "2"], { stdio: "ignore" });
+  assert.equal(await ended(child), 0);
+  assert.equal((await new FileStore(path).list()).length, 3);
+});
+
 test("several stores of one process at once lose nothing", async () => {
   const path = freshPath();
   const stores = [new FileStore(path), new FileStore(path)];

@@ -2,6 +2,7 @@
 // Bytes, hex and secrets.
 
 import { MPinError } from "./error.js";
+import { webCrypto } from "./web-crypto.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -27,8 +28,8 @@ export function unhex(text, size) {
 /** The bytes of hex digits in an answer of the server. */
 export function received(answer, member, size) {
   const bytes = unhex(answer[member], size);
-  if (!bytes?.length) throw new MPinError("RESPONSE_PARSE_ERROR", `${member} in the answer is not hex of ${size ?? "some"} bytes`);
-  return bytes;
+  if (bytes?.length) return bytes;
+  throw new MPinError("RESPONSE_PARSE_ERROR", `${member} in the answer is not hex of ${size ?? "some"} bytes`);
 }
 
 export function joined(...parts) {
@@ -58,5 +59,5 @@ export async function withSecrets(work) {
 export const sameBytes = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 export async function sha256(bytes) {
-  return new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes));
+  return new Uint8Array(await webCrypto.subtle.digest("SHA-256", bytes));
 }

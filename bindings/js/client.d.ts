@@ -267,7 +267,9 @@ export declare class Client {
   setAccessId(accessId: string): void;
   /** How far the session of `fetchAccessId` is. */
   fetchStatus(options?: CallOptions): Promise<SessionStatus>;
-  /** Asks every two seconds, or every `interval` milliseconds, until the session has ended; `onChange` sees each new status. */
+  /**
+   * Asks every two seconds, or every `interval` milliseconds, until the session has ended. `onChange` sees each new status.
+   */
   waitForStatus(
     options?: CallOptions & { interval?: number; onChange?: (status: SessionStatus) => void },
   ): Promise<SessionStatus>;

@@ -4,6 +4,7 @@
 import { MPinError, invalid } from "./error.js";
 import { RemoteEngine } from "./remote.js";
 import { canceled } from "./server.js";
+import { ENDS } from "./sessions.js";
 import { Status } from "./status.js";
 
 export { MPinError, Status };
@@ -14,8 +15,6 @@ const REQUEST_MILLISECONDS = 10_000;
 const POLL_MILLISECONDS = 2000;
 /** Where MIRACL's client keeps its identities. */
 const MIRACL_KEY = "mfa";
-/** Statuses of a session after which there are no others. */
-const ENDS = new Set(["authenticated", "signed", "abort", "expired"]);
 
 export class Client {
   #options;
@@ -196,7 +195,8 @@ class Users {
 function complete(options) {
   if (!options) throw invalid("Invalid configuration");
   if (!options.projectId) throw invalid("Empty project ID");
-  if (options.userStorage && !(options.userStorage.getItem && options.userStorage.setItem)) throw invalid("Invalid user storage");
+  const { userStorage } = options;
+  if (userStorage && !(userStorage.getItem && userStorage.setItem)) throw invalid("Invalid user storage");
   if (options.worker && options.store) throw invalid("a Worker opens a store of its own: storeName instead of store");
   const { server = DEFAULT_SERVER, requestTimeout, defaultPinLength } = options;
   return {

@@ -6,6 +6,8 @@
 // What is copied into the module's memory is wiped there. What a function returns belongs to the caller: overwrite
 // secrets with `fill(0)`.
 
+import { loadWebCrypto, webCrypto } from "./web-crypto.js";
+
 export const G1_SIZE = 65;
 export const G2_SIZE = 128;
 export const SCALAR_SIZE = 32;
@@ -47,11 +49,12 @@ export class Crypto {
    * WebAssembly.Module.
    */
   static async load(source = new URL("mpin.wasm", import.meta.url)) {
+    await loadWebCrypto();
     let exports;
     const random = (at, size) => {
       const bytes = new Uint8Array(exports.memory.buffer, at, size);
       for (let start = 0; start < size; start += MOST_RANDOM) {
-        globalThis.crypto.getRandomValues(bytes.subarray(start, start + MOST_RANDOM));
+        webCrypto.getRandomValues(bytes.subarray(start, start + MOST_RANDOM));
       }
     };
     exports = (await instantiate(source, { mpin: { random } })).exports;

@@ -8,6 +8,7 @@ import * as registration from "./registration.js";
 import * as sessions from "./sessions.js";
 import { Server } from "./server.js";
 import * as users from "./users.js";
+import { loadWebCrypto } from "./web-crypto.js";
 
 /**
  * Each gets the engine, its arguments, and the call's `signal`, `timeout` and `session`. A call that opens a session sets
@@ -49,10 +50,16 @@ export class Engine {
 
   /** Runs a call. Returns its result, and the session as the call leaves it. */
   async call(name, args, { signal, timeout, session }) {
+    await loadWebCrypto();
     this.store ??= this.options.store ?? (await ownStore(this.options.storeName));
-    const call = { signal: both(signal, this.#closing.signal), timeout, session };
-    const result = await CALLS[name](this, args, call);
-    return { result, session: call.session };
+    const ending = either(signal, this.#closing.signal);
+    const call = { signal: ending.signal, timeout, session };
+    try {
+      const result = await CALLS[name](this, args, call);
+      return { result, session: call.session };
+    } finally {
+      ending.release();
+    }
   }
 
   /** The cryptography, which the first call that needs it loads. */
@@ -70,15 +77,14 @@ export class Engine {
   }
 }
 
-/** A signal that either of two aborts. */
-function both(first, second) {
-  if (!first) return second;
-  const either = new AbortController();
-  for (const signal of [first, second]) {
-    if (signal.aborted) either.abort(signal.reason);
-    else signal.addEventListener("abort", () => either.abort(signal.reason), { once: true });
-  }
-  return either.signal;
+/** A signal that is aborted by one of these; `release` ends that. */
+function either(...signals) {
+  const control = new AbortController();
+  const given = signals.filter(Boolean);
+  const abort = () => control.abort(given.find(({ aborted }) => aborted).reason);
+  for (const signal of given) signal.addEventListener("abort", abort, { once: true });
+  if (given.some(({ aborted }) => aborted)) abort();
+  return { signal: control.signal, release: () => given.forEach((signal) => signal.removeEventListener("abort", abort)) };
 }
 
 async function ownStore(name) {

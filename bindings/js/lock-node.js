@@ -25,10 +25,12 @@ async function acquire(path, owner, deadline) {
   while (!(await create(path, owner))) {
     const holder = await read(path);
     if (holder && (await isDead(holder))) await breakLock(path, holder, owner, deadline);
-    else if (Date.now() > deadline) throw new MPinError("STORAGE_ERROR", `${path} is held by process ${holder?.pid}`);
+    else if (Date.now() > deadline) throw heldBy(path, holder);
     else await pause(1 + Math.random() * 10);
   }
 }
+
+const heldBy = (path, holder) => new MPinError("STORAGE_ERROR", `${path} is held by process ${holder?.pid}`);
 
 /** Makes the lock file with its content, in one step. */
 async function create(path, owner) {
@@ -46,8 +48,8 @@ async function create(path, owner) {
 }
 
 /**
- * Removes the lock of a dead holder. Who does so must hold a lock of its own on this holder: otherwise two processes could
- * both see the dead holder, and the slower one would remove the lock of the faster one.
+ * Removes the lock of a dead holder. Who does so must hold a lock of its own on this holder: otherwise two processes
+ * could both see the dead holder, and the slower one would remove the lock of the faster one.
  */
 async function breakLock(path, holder, owner, deadline) {
   const right = `${path}.${holder.id}`;

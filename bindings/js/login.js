@@ -7,7 +7,7 @@ import { MPinError, invalid } from "./error.js";
 import { ask, checkPIN } from "./pin.js";
 import { CURVE, checked, enroll, idBytes, tokenFor } from "./registration.js";
 import { named, need, text } from "./server.js";
-import { accessIdOf, fetchAccessId, fetchStatus, sessionDetails } from "./sessions.js";
+import { ENDS, accessIdOf, fetchAccessId, fetchStatus, sessionDetails } from "./sessions.js";
 
 /** r, the number of points of G1 (TRUST wire section 1.1). */
 const ORDER = 0x2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6dn;
@@ -25,7 +25,8 @@ export function authenticateWithNotificationPayload(engine, [payload, pin], call
 
 export async function authenticateThisPage(engine, [userId, pin], call) {
   need(userId, "Empty user ID");
-  const { qrURL } = call.session.qrURL ? call.session : await fetchAccessId(engine, [userId], call);
+  const isOpen = call.session.qrURL && !ENDS.has((await fetchStatus(engine, [], call)).status);
+  const { qrURL } = isOpen ? call.session : await fetchAccessId(engine, [userId], call);
   await authenticateWithQRCode(engine, [userId, qrURL, pin], call);
   return fetchStatus(engine, [], call);
 }

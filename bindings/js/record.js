@@ -3,6 +3,7 @@
 
 import { fromUTF8, joined, utf8 } from "./bytes.js";
 import { MPinError } from "./error.js";
+import { webCrypto } from "./web-crypto.js";
 
 const IV_SIZE = 12;
 
@@ -18,10 +19,10 @@ export function decoded(bytes) {
 
 /** A random IV and the sealed bytes. `place` says where they belong: they cannot be opened as anything else. */
 export async function seal(key, place, bytes) {
-  const iv = globalThis.crypto.getRandomValues(new Uint8Array(IV_SIZE));
+  const iv = webCrypto.getRandomValues(new Uint8Array(IV_SIZE));
   try {
     const parameters = { name: "AES-GCM", iv, additionalData: utf8(place) };
-    return joined(iv, new Uint8Array(await globalThis.crypto.subtle.encrypt(parameters, key, bytes)));
+    return joined(iv, new Uint8Array(await webCrypto.subtle.encrypt(parameters, key, bytes)));
   } finally {
     bytes.fill(0);
   }
@@ -30,7 +31,7 @@ export async function seal(key, place, bytes) {
 export async function open(key, place, sealed) {
   const parameters = { name: "AES-GCM", iv: sealed.subarray(0, IV_SIZE), additionalData: utf8(place) };
   try {
-    return new Uint8Array(await globalThis.crypto.subtle.decrypt(parameters, key, sealed.subarray(IV_SIZE)));
+    return new Uint8Array(await webCrypto.subtle.decrypt(parameters, key, sealed.subarray(IV_SIZE)));
   } catch (error) {
     throw new MPinError("STORAGE_ERROR", "the store is damaged, or its key is another one", { cause: error });
   }

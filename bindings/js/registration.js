@@ -53,7 +53,10 @@ export async function register(engine, [userId, activationToken, source], call) 
     const digits = keep(await ask(source, enrolled.identity.pinLength, call.signal));
     checkPIN(digits, enrolled.identity.pinLength);
     const identity = { ...enrolled.identity, token: keep(tokenFor(ready, enrolled, digits, keep)) };
-    await engine.store.change(identity.projectId, userId, (old) => ({ ...identity, created: old?.created ?? identity.created }));
+    await engine.store.change(identity.projectId, userId, (old) => {
+      const created = old?.created ?? identity.created;
+      return { ...identity, created };
+    });
     return identity;
   });
 }

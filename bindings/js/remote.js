@@ -85,7 +85,8 @@ export class RemoteEngine {
   }
 
   #watch(worker) {
-    const failed = (cause) => this.#fail(new MPinError("FLOW_ERROR", "the Worker failed", { cause: cause?.error ?? cause }));
+    const failed = (event) =>
+      this.#fail(new MPinError("FLOW_ERROR", "the Worker failed", { cause: event?.error ?? event }));
     if (worker.addEventListener) worker.addEventListener("error", failed);
     else worker.on("error", failed);
   }

@@ -27,7 +27,12 @@ const REFUSALS = {
 };
 
 /** What HTTP statuses mean without such an error. */
-const STATUSES = { 403: "IDENTITY_NOT_AUTHORIZED", 406: "BAD_USER_AGENT", 408: "REQUEST_EXPIRED", 429: "TOO_MANY_REQUESTS" };
+const STATUSES = {
+  403: "IDENTITY_NOT_AUTHORIZED",
+  406: "BAD_USER_AGENT",
+  408: "REQUEST_EXPIRED",
+  429: "TOO_MANY_REQUESTS",
+};
 
 export const canceled = (signal) => new MPinError("CANCELED", "The request was aborted", { cause: signal?.reason });
 
@@ -64,7 +69,8 @@ export class Server {
     if (this.#options.cors) url.searchParams.append("project_id", this.#options.projectId);
     const headers = { "X-MIRACL-CID": this.#options.projectId, "X-MIRACL-CLIENT": this.#clientName };
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    const request = { method, headers, body: JSON.stringify(body), redirect: "error", credentials: "omit", cache: "no-store" };
+    const modes = { redirect: "error", credentials: "omit", cache: "no-store" };
+    const request = { method, headers, body: JSON.stringify(body), ...modes };
     return timed(signal, timeout ?? this.#options.requestTimeout, async (limit) => {
       const response = await fetch(url, { ...request, signal: limit });
       const text = await limited(response);
@@ -166,7 +172,14 @@ export function text(answer, member) {
 }
 
 /** What the program, the user or the store did, and not the request. */
-const OTHERS = new Set(["PIN_INPUT_CANCELED", "PIN_INVALID", "CANCELED", "STORAGE_ERROR", "UNSUPPORTED_FORMAT", "FLOW_ERROR"]);
+const OTHERS = new Set([
+  "PIN_INPUT_CANCELED",
+  "PIN_INVALID",
+  "CANCELED",
+  "STORAGE_ERROR",
+  "UNSUPPORTED_FORMAT",
+  "FLOW_ERROR",
+]);
 const KNOWN = new Set(Object.values(REFUSALS).map(([, message]) => message)).add("Project mismatch");
 
 /** Gives an error of a request the message of the operation, unless the error has a message that clients know. */

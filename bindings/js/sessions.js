@@ -5,6 +5,9 @@
 import { MPinError, invalid } from "./error.js";
 import { need, text } from "./server.js";
 
+/** Statuses of a session after which there are no others. */
+export const ENDS = new Set(["authenticated", "signed", "abort", "expired"]);
+
 /** The access id of a link, of the text of a QR code, of a push message, or as it is. */
 export function accessIdOf(source) {
   if (source !== null && typeof source === "object") {

@@ -9,6 +9,7 @@ import { joined, sameBytes, utf8 } from "./bytes.js";
 import { MPinError } from "./error.js";
 import { locked } from "./lock-node.js";
 import { decoded, encoded, open, seal } from "./record.js";
+import { loadWebCrypto, webCrypto } from "./web-crypto.js";
 
 const FORMAT = "MPINJS";
 const MAGIC = utf8(`${FORMAT}1\n`);
@@ -74,7 +75,7 @@ export class FileStore {
   async #newKey() {
     const path = `${this.#path}.key`;
     if (await present(path)) return this.#key();
-    const bytes = globalThis.crypto.getRandomValues(new Uint8Array(KEY_SIZE));
+    const bytes = webCrypto.getRandomValues(new Uint8Array(KEY_SIZE));
     await replaced(path, bytes, link);
     return imported(bytes);
   }
@@ -84,7 +85,7 @@ const isOf = (projectId, userId) => (identity) => identity.projectId === project
 
 async function imported(bytes) {
   try {
-    return await globalThis.crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+    return await webCrypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
   } finally {
     bytes.fill(0);
   }
@@ -161,6 +162,7 @@ async function syncFolder(path) {
 }
 
 async function failing(work) {
+  await loadWebCrypto();
   try {
     return await work();
   } catch (error) {

@@ -4,6 +4,7 @@
 import { sameBytes } from "./bytes.js";
 import { MPinError } from "./error.js";
 import { decoded, encoded, open, seal } from "./record.js";
+import { loadWebCrypto, webCrypto } from "./web-crypto.js";
 
 const VERSION = 1;
 const KEYS = "keys";
@@ -19,49 +20,57 @@ export class IndexedDBStore {
     this.#name = name;
   }
 
-  async list() {
-    const { database, key } = await this.#open();
-    const store = database.transaction(IDENTITIES).objectStore(IDENTITIES);
-    const [places, records] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
-    return Promise.all(places.map(async (place, i) => decodedOnce(await open(key, JSON.stringify(place), records[i]))));
-  }
-
-  async get(projectId, userId) {
-    const { database, key } = await this.#open();
-    const place = [projectId, userId];
-    const record = await done(database.transaction(IDENTITIES).objectStore(IDENTITIES).get(place));
-    return record && decodedOnce(await open(key, JSON.stringify(place), record));
-  }
-
-  async change(projectId, userId, next) {
-    const { database, key } = await this.#open();
-    const place = [projectId, userId];
-    const name = JSON.stringify(place);
-    const read = () => done(database.transaction(IDENTITIES).objectStore(IDENTITIES).get(place));
-    await exclusive(`mpin ${this.#name} identities`, async () => {
-      for (;;) {
-        const old = await read();
-        const identity = old && decodedOnce(await open(key, name, old));
-        const made = next(identity);
-        const record = made && (await seal(key, name, encoded(made)));
-        identity?.token.fill(0);
-        if (made === undefined || (await replace(database, place, old, record))) return;
-      }
+  list() {
+    return this.#use(async ({ database, key }) => {
+      const store = database.transaction(IDENTITIES).objectStore(IDENTITIES);
+      const [places, records] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
+      return Promise.all(places.map(async (place, i) => decodedOnce(await open(key, JSON.stringify(place), records[i]))));
     });
+  }
+
+  get(projectId, userId) {
+    return this.#use(async ({ database, key }) => {
+      const place = [projectId, userId];
+      const record = await present(database, place);
+      return record && decodedOnce(await open(key, JSON.stringify(place), record));
+    });
+  }
+
+  change(projectId, userId, next) {
+    return this.#use(({ database, key }) =>
+      exclusive(`mpin ${this.#name} identities`, async () => {
+        const place = [projectId, userId];
+        const name = JSON.stringify(place);
+        for (;;) {
+          const old = await present(database, place);
+          const identity = old && decodedOnce(await open(key, name, old));
+          const made = next(identity);
+          const record = made && (await seal(key, name, encoded(made)));
+          identity?.token.fill(0);
+          if (made === undefined || (await replace(database, place, old, record))) return;
+        }
+      }),
+    );
   }
 
   exclusively(work) {
     return exclusive(`mpin ${this.#name} renewal`, work);
   }
 
-  #open() {
-    this.#opening ??= opened(this.#name).catch((error) => {
-      this.#opening = undefined;
-      throw error;
-    });
-    return this.#opening;
+  /** Calls `work` with the open database and the key. */
+  async #use(work) {
+    try {
+      await loadWebCrypto();
+      this.#opening ??= opened(this.#name, () => (this.#opening = undefined));
+      return await work(await this.#opening);
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error;
+      throw failed(error);
+    }
   }
 }
+
+const present = (database, place) => done(database.transaction(IDENTITIES).objectStore(IDENTITIES).get(place));
 
 /** Runs `work` in one tab at a time. Browsers without Web Locks run it at once; `replace` then finds collisions. */
 function exclusive(name, work) {
@@ -89,21 +98,28 @@ function decodedOnce(bytes) {
   }
 }
 
-async function opened(name) {
-  if (!globalThis.indexedDB) throw new MPinError("STORAGE_ERROR", "this browser has no IndexedDB here");
-  const request = indexedDB.open(name, VERSION);
-  request.onupgradeneeded = () => {
-    request.result.createObjectStore(KEYS);
-    request.result.createObjectStore(IDENTITIES);
-  };
-  const database = await done(request, (error) =>
-    error?.name === "VersionError"
-      ? new MPinError("UNSUPPORTED_FORMAT", "the store is of a newer version", { cause: error })
-      : undefined,
-  );
-  // Another tab may delete the database or bring a newer version.
-  database.onversionchange = () => database.close();
-  return { database, key: await sealingKey(database) };
+/** Opens the database. `closed` is called when it cannot be used any more, or not at all. */
+async function opened(name, closed) {
+  try {
+    if (!globalThis.indexedDB) throw new MPinError("STORAGE_ERROR", "this browser has no IndexedDB here");
+    const request = indexedDB.open(name, VERSION);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore(KEYS);
+      request.result.createObjectStore(IDENTITIES);
+    };
+    const database = await done(request);
+    database.onclose = closed;
+    // Another tab deletes the database or brings a newer version.
+    database.onversionchange = () => {
+      database.close();
+      closed();
+    };
+    return { database, key: await sealingKey(database) };
+  } catch (error) {
+    closed();
+    if (error.cause?.name !== "VersionError") throw error;
+    throw new MPinError("UNSUPPORTED_FORMAT", "the store is of a newer version", { cause: error.cause });
+  }
 }
 
 /** The key of this store. If two tabs make one at once, the first one stays. */
@@ -111,7 +127,7 @@ async function sealingKey(database) {
   const present = await done(database.transaction(KEYS).objectStore(KEYS).get(KEY));
   if (present) return present;
   const algorithm = { name: "AES-GCM", length: 256 };
-  const made = await globalThis.crypto.subtle.generateKey(algorithm, false, ["encrypt", "decrypt"]);
+  const made = await webCrypto.subtle.generateKey(algorithm, false, ["encrypt", "decrypt"]);
   const transaction = database.transaction(KEYS, "readwrite");
   const store = transaction.objectStore(KEYS);
   const first = await done(store.get(KEY));
@@ -121,11 +137,10 @@ async function sealingKey(database) {
   return made;
 }
 
-function done(request, known = () => undefined) {
+function done(request) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(known(request.error) ?? failed(request.error));
-    request.onblocked = () => reject(failed(new Error("another tab has an older version open")));
+    request.onerror = () => reject(failed(request.error));
   });
 }
 

@@ -18,7 +18,8 @@ function serve(options, port) {
       const done = await engine.call(name, local, { signal: control.signal, timeout, session }).finally(() => wipe(own));
       port.postMessage({ id, ...done });
     } catch (error) {
-      const known = error instanceof MPinError ? error : new MPinError("FLOW_ERROR", String(error?.message), { cause: error });
+      const isKnown = error instanceof MPinError;
+      const known = isKnown ? error : new MPinError("FLOW_ERROR", String(error?.message), { cause: error });
       port.postMessage({ id, error: packed(known) });
     } finally {
       calls.delete(id);
