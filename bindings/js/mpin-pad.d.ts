@@ -1,4 +1,4 @@
-// <mpin-pad>: a custom element that asks for a PIN. docs/browser-client.md shows it.
+// <mpin-pad>: a custom element that asks for a PIN. docs/pin-pad.md shows it.
 
 export interface PadQuestion {
   /** What the user is asked: "PIN of alice@example.com". Without it: "Enter your PIN" in the element's language. */
