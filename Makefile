@@ -155,6 +155,9 @@ times-test: lib server ## the time of an answer reveals nothing: 20,000 samples 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
+js-browser-test: lib build/browser-venv/installed ## the PIN pad of bindings/js in headless Chromium; SCREENSHOTS=docs/screenshots
+	Tests/EndToEnd/mpin_pad.sh
+
 oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh
 	Tests/EndToEnd/forward_auth.sh
@@ -176,8 +179,10 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test
-.PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%) trust-test
+TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
+	js-browser-test
+.PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test trust-test \
+	js-browser-test $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 
