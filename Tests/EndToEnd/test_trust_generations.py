@@ -300,7 +300,7 @@ def test_a_program_for_the_mfa_core(split: Split, tmp_path: Path) -> None:
     source, library = Path(__file__).with_name("mfa_client.cpp"), ROOT / "build/libmpin.so"
     compiler = os.environ.get("CXX", "c++")
     flags = ["-std=c++11", "-Wall", "-Werror", f"-I{ROOT}/include/cxx", f"-Wl,-rpath,{ROOT}/build"]
-    subprocess.run([compiler, *flags, "-o", str(program), str(source), str(library)], check=True)
+    subprocess.run([compiler, *flags, "-o", str(program), str(source), str(library), "-lcurl"], check=True)
     words = [split.issuer, PROJECT, name, client.activation_token(name), authorize(client)["accessId"]]
     done = subprocess.run([str(program), *words], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
