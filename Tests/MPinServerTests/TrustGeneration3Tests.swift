@@ -152,7 +152,7 @@ final class TrustGeneration3Tests: XCTestCase {
     /// project but their OpenID client.
     func testTheMailOfOldClients() async throws {
         let clients = #"- {id: app, redirect-uri: ["https://app.example/cb"], auth-method: none}"#
-        let server = try await InProcess.trust(self, clients: clients) { $0.clients = ["app"] }
+        let server = try await InProcess.trust(self, clients: clients, { $0.clients = ["app"] })
         let client = TrustClient(backend: server.backend)
         let old: [String: Any] = ["userId": user, "projectId": "proj-1", "deviceName": "Browser"]
         XCTAssertEqual(try client.call("POST", "/verification", old, authorization: nil).status, 200)

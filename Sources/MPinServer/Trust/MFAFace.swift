@@ -57,8 +57,11 @@ struct MFAFace: Face {
         }
         let verify = trust.answering { try await trust.verify($0, $1) }
         let confirm = trust.answering { request, _ in try await trust.confirm(request) }
-        router.serve(own + "/verification", [.post: ofPath { request, context, _ in try await verify(request, context) }])
-        router.serve(own + "/verification/confirmation", [.post: ofPath { request, context, _ in try await confirm(request, context) }])
+        router.serve(
+            own + "/verification", [.post: ofPath { request, context, _ in try await verify(request, context) }])
+        router.serve(
+            own + "/verification/confirmation",
+            [.post: ofPath { request, context, _ in try await confirm(request, context) }])
         let key = "/" + milagro.config.prefix + "/dvsregister"
         router.serve(key, choosing(key, [.post: { _, _ in throw APIError.notFound }]))
     }

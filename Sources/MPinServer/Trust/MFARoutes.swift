@@ -75,7 +75,8 @@ extension MFAFace {
         let id = try identity(body.mpin_id)
         try await trust.rates.admit(.login, identity: id.hash)
         var answer = Pass1Response(
-            y: try await rules.unstatedChallenge(id, u: body.U, publicKey: body.publicKey ?? "", scope: body.scope?.first))
+            y: try await rules.unstatedChallenge(
+                id, u: body.U, publicKey: body.publicKey ?? "", scope: body.scope?.first))
         answer.version = nil
         return .json(answer)
     }

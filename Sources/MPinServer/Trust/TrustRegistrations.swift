@@ -100,7 +100,8 @@ extension TrustFace {
         return .json(
             TrustRegistrationResponse(
                 mpinId: device.id.hex, projectId: device.project.id, dtas: try names(device.keyID),
-                secretUrls: device.tickets.map { secretURL($0, TrustAuthorityServer.keyedSecretPath) }, pinLength: device.project.pinLength,
+                secretUrls: device.tickets.map { secretURL($0, TrustAuthorityServer.keyedSecretPath) },
+                pinLength: device.project.pinLength,
                 verificationType: Self.verificationType(isByBackEnd: device.isByBackEnd), nowTime: device.time.iso))
     }
 

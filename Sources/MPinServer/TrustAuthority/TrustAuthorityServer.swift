@@ -71,7 +71,8 @@ struct TrustAuthorityServer: Sendable {
             try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
         }
         audit.record(.clientSecretShare(hashID: hashID, keyID: share.keyID))
-        return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID, createdAt: clock().seconds))
+        return .json(
+            ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID, createdAt: clock().seconds))
     }
 
     static let secretPath = "/clientSecret"

@@ -100,7 +100,8 @@ extension ProjectService {
         }
         return Outcome(
             verdict: token.verdict, scope: scope, userID: token.userID, identity: token.id,
-            projectID: MPinID(hex: token.mpinID)?.projectID ?? "", now: now, wid: token.wid, digitsSeconds: digitsSeconds,
+            projectID: MPinID(hex: token.mpinID)?.projectID ?? "", now: now, wid: token.wid,
+            digitsSeconds: digitsSeconds,
             renewal: renewal)
     }
 }
