@@ -86,7 +86,7 @@ extension AuthenticationService {
             throw ServiceError.noPendingRegistration
         }
         let (registration, token) =
-            if let before { (before.value, again) } else {
+            if let before { (before.value.under(again), again) } else {
                 try await begin(application, expires: expires, at: now)
             }
         observer(.registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))

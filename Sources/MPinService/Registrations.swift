@@ -27,6 +27,13 @@ package struct Registration: Codable, Storable, Equatable {
         return constantTimeEqual(given.span, kept.span)
     }
 
+    /// The registration as it is with another token.
+    func under(_ regOTT: String) -> Registration {
+        var other = self
+        other.regOTTHash = Self.hash(regOTT)
+        return other
+    }
+
     fileprivate static func hash(_ regOTT: String) -> String { Hex.encode(SHA256.hash(Array(regOTT.utf8))) }
 }
 
