@@ -1318,8 +1318,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_sign(
  * mpin_sdk_get_user(), mpin_sdk_list_users() and mpin_sdk_user_exists() know
  * the users of the current project, mpin_sdk_list_all_users() those of all
  * projects and backends; mpin_sdk_delete_user(), mpin_sdk_change_pin(),
- * mpin_sdk_hash_document() and the getters, where mpin_user_get_customer_id()
- * gives the project's id. All others return MPIN_FLOW_ERROR for such users.
+ * mpin_sdk_add_factor(), mpin_sdk_hash_document() and the getters, where
+ * mpin_user_get_customer_id() gives the project's id. All others return
+ * MPIN_FLOW_ERROR for such users. A user who was registered with a factor
+ * cannot log in in a browser.
  *
  * States: a user is REGISTERED, or REVOKED if the server no longer accepts the
  * identity. The token of a REVOKED user is kept: if the server accepts the

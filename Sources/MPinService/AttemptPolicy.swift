@@ -33,8 +33,8 @@ package struct NewBlock: Sendable, Equatable {
 /// How an attempt has ended.
 package enum Settlement: Sendable, Equatable {
     case right
-    /// Right, with the key with which the device renews its secret.
-    case renewed
+    /// Right, with the key with which the device renews its secret, whose SHA-256 this is.
+    case renewed([UInt8])
     case wrong
     /// The login was refused without being judged. The refusal is counted, so that it costs as much work as the other
     /// cases.

@@ -189,7 +189,7 @@ extension IdentityRecord {
         switch settlement {
         case .right, .renewed:
             isProven = true
-            if settlement == .renewed { endRenewal() }
+            if case .renewed(let key) = settlement, renewal.publicKeyHash == key { endRenewal() }
             // A block that has begun since the reservation stays, although the PIN is right.
             if isOpen, !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
             return hasEnded ? .revoked : .right

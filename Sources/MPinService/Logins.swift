@@ -209,7 +209,8 @@ extension AuthenticationService {
             return Judgement(settlement: .notJudged, verdict: .retired)
         }
         guard let answered else { return Judgement(settlement: .wrong) }
-        return Judgement(settlement: judge.isOfRenewal(answered) ? .renewed : .right, answered: answered)
+        let settlement: Settlement = judge.isOfRenewal(answered) ? .renewed(renewal.publicKeyHash) : .right
+        return Judgement(settlement: settlement, answered: answered)
     }
 
     /// Settles the attempt and stores the token. Both run at the same time if both stores are on other machines and no

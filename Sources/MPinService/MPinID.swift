@@ -26,6 +26,10 @@ package struct MPinID: Sendable, Equatable {
     /// ID that this server has registered.
     package var verification: VerificationType? { content?.vt.flatMap(VerificationType.init(rawValue:)) }
 
+    /// Whether the ID's JSON text says that the identity only signs. It proves something only for an ID that this server
+    /// has registered.
+    package var isForSignatures: Bool { content?.scope == [Scope.signing.rawValue] }
+
     private var content: Content? {
         Content(issued: bytes) ?? (try? JSONDecoder().decode(Content.self, from: Data(bytes)))
     }
@@ -36,6 +40,7 @@ package struct MPinID: Sendable, Equatable {
         let salt: String
         let cID: String?
         let vt: String?
+        let scope: [String]?
     }
 
     /// Reads hex in either case. Nil for an odd number of digits, other characters or an empty text.
@@ -111,7 +116,7 @@ extension MPinID.Content {
             rest.skip(#"","v":5,"scope":["auth"],"dta":[],"vt":""#), let type = rest.text(), rest.skip(#""}"#),
             rest.isEmpty
         else { return nil }
-        self.init(userID: userID, salt: salt, cID: project, vt: type)
+        self.init(userID: userID, salt: salt, cID: project, vt: type, scope: [MPinID.Scope.login.rawValue])
     }
 }
 

@@ -98,9 +98,11 @@ final class TrustTranscriptTests: FolderTestCase {
         XCTAssertEqual(faults.withLock { $0 }, [], name)
     }
 
-    private let pin = Array("1234".utf8)
+    /// A local constant of each test, because the span of a property of an object would outlive its access.
+    private static let pin = Array("1234".utf8)
 
     private func enrol(_ token: String, _ sdk: SDK) throws -> User {
+        let pin = Self.pin
         let user = try sdk.startTrustRegistration(userID, activationToken: token)
         XCTAssertEqual(user.pinLength, 4)
         try sdk.finishTrustRegistration(user, pin: pin.span)
@@ -154,9 +156,11 @@ final class TrustTranscriptTests: FolderTestCase {
     }
 
     func testLoginsAndARenewal() throws {
+        let pin = Self.pin
         let user = try registered()
         try play("trust-05", 14...16) {
-            XCTAssertTrue(try sdk.authenticate(user, pin: pin.span).plainText.hasPrefix("eyJ"))
+            let jwt = try sdk.authenticate(user, pin: pin.span)
+            XCTAssertTrue(jwt.plainText.hasPrefix("eyJ"))
         }
         try play("trust-06", 17...22) {
             let wrong = Array("4321".utf8)
@@ -170,8 +174,10 @@ final class TrustTranscriptTests: FolderTestCase {
             XCTAssertNil(user.jwt)
         }
         try play("trust-09", 39...41) {
-            let hash = SDK.hashDocument(Array("a document".utf8).span)
-            XCTAssertEqual(try sdk.signTrust(user, hash: hash.span, pin: pin.span).mpinID, user.mpinID)
+            let document = Array("a document".utf8)
+            let hash = SDK.hashDocument(document.span)
+            let signature = try sdk.signTrust(user, hash: hash.span, pin: pin.span)
+            XCTAssertEqual(signature.mpinID, user.mpinID)
         }
         let before = user.mpinID
         try play("trust-10", 42...50) { _ = try sdk.authenticate(user, pin: pin.span) }
@@ -193,6 +199,7 @@ final class TrustTranscriptTests: FolderTestCase {
     }
 
     func testAQuickCodeRegistersAnotherDevice() throws {
+        let pin = Self.pin
         let user = try registered()
         var code = ""
         try play("trust-08", 29...32) {
@@ -209,6 +216,7 @@ final class TrustTranscriptTests: FolderTestCase {
 
     /// A table of negative answers in the present and the older form, with the status that each must give.
     func testEveryErrorCode() throws {
+        let pin = Self.pin
         let user = try registered()
         let codes: [(String, Status)] = [
             ("EXPIRED_MPINID", .revoked), ("MPINID_EXPIRED", .revoked), ("REVOKED_MPINID", .revoked),
@@ -230,6 +238,7 @@ final class TrustTranscriptTests: FolderTestCase {
     }
 
     func testAnExportIsImported() throws {
+        let pin = Self.pin
         _ = try registered()
         let file = "\(folder)/mfa.json"
         XCTAssertEqual(try sdk.exportUsers(to: file), 1)
@@ -237,7 +246,8 @@ final class TrustTranscriptTests: FolderTestCase {
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
         XCTAssertEqual(mode, 0o600)
         let other = try client("two")
-        let text = SecretBytes(copying: try read(file).span)
+        let stored = try read(file)
+        let text = SecretBytes(copying: stored.span)
         XCTAssertEqual(try other.importStorage(ImportSource(format: .clientJS, users: text)), 1)
         let user = try XCTUnwrap(try other.user(userID))
         try play("trust-05", 14...16) { _ = try other.authenticate(user, pin: pin.span) }

@@ -18,14 +18,17 @@ mpin_sdk *MPinHandle(void) {
 }
 
 MpinStatus *MPinTell(mpin_status code) {
-    char text[1024] = "";
-    size_t size = sizeof text;
-    if (code != MPIN_OK &&
-        mpin_sdk_last_error(MPinHandle(), text, &size) != MPIN_OK)
-        text[0] = '\0';
+    mpin_error error;
+    memset(&error, 0, sizeof error);
+    error.size = sizeof error;
+    /* Not every status is that of the call before: the text may be older. */
+    const BOOL hasText =
+        code != MPIN_OK &&
+        mpin_sdk_get_last_error(MPinHandle(), &error) == MPIN_OK &&
+        error.status == code;
     MpinStatus *status =
         [[MpinStatus alloc] initWith:(MPinStatus)code
-                        errorMessage:MPinString(text)];
+                        errorMessage:MPinString(hasText ? error.text : "")];
     return MPIN_AUTORELEASE(status);
 }
 

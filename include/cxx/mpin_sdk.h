@@ -787,7 +787,9 @@ private:
         size_t count = 0;
         Status status = Tell(call(NULL, &count));
         if (status != Status::OK) return status;
-        std::vector<mpin_user *> handles(count);
+        /* There is room for one at least, so that NULL never asks. */
+        std::vector<mpin_user *> handles(count + 1);
+        count = handles.size();
         status = Tell(call(handles.data(), &count));
         if (status != Status::OK) return status;
         std::map<std::string, UserPtr> all;

@@ -196,7 +196,9 @@ public:
         mpin_status status = mpin_sdk_list_users(m_sdk, NULL, &count);
         std::vector<mpin_user *> handles;
         do {
-            handles.assign(count, NULL);
+            /* There is room for one at least, so that NULL never asks. */
+            handles.assign(count + 1, NULL);
+            count = handles.size();
             if (status == MPIN_OK || status == MPIN_BUFFER_TOO_SMALL)
                 status = mpin_sdk_list_users(m_sdk, handles.data(), &count);
         } while (status == MPIN_BUFFER_TOO_SMALL);
@@ -272,7 +274,9 @@ public:
             answer, response);
     }
 
-    /** Registers in one call. activationToken: also a QuickCode. */
+    /** Registers in one call. activationToken: also a QuickCode. After
+     * PIN_INVALID and PIN_INPUT_CANCELED FinishRegistration() ends the
+     * registration of `user`. */
     Status Register(
         const String &userId, const String &activationToken,
         const PinProvider &pin, OUT UserPtr &user,
@@ -281,11 +285,10 @@ public:
         Status status =
             StartRegistration(userId, activationToken, started, pushToken);
         if (status != Status::OK) return status;
+        user = started;
         if (!pin)
             return Status(Status::PIN_INPUT_CANCELED, "nobody gives the PIN");
-        status = FinishRegistration(started, pin(started->GetPinLength()));
-        if (status == Status::OK) user = started;
-        return status;
+        return FinishRegistration(started, pin(started->GetPinLength()));
     }
 
     Status StartRegistration(
@@ -309,14 +312,18 @@ public:
     /** jwt: for the application's own server. */
     Status
     Authenticate(const UserPtr &user, const String &pin, OUT String &jwt) {
-        size_t size = 0;
-        mpin_status status = mpin_trust_authenticate(
-            m_sdk, Handle(user), NULL, NULL, pin.c_str());
-        if (status != MPIN_OK) return Tell(status);
-        status = mpin_trust_get_jwt(m_sdk, Handle(user), NULL, &size);
-        if (status != MPIN_OK) return Tell(status);
+        size_t size = 8192;
         mpin_cxx::Room room(size);
-        status = mpin_trust_get_jwt(m_sdk, Handle(user), room.data(), &size);
+        mpin_status status = mpin_trust_authenticate(
+            m_sdk, Handle(user), room.data(), &size, pin.c_str());
+        if (status == MPIN_BUFFER_TOO_SMALL) {
+            /* The login has succeeded. */
+            mpin_cxx::Room larger(size);
+            status =
+                mpin_trust_get_jwt(m_sdk, Handle(user), larger.data(), &size);
+            if (status == MPIN_OK) jwt = larger.data();
+            return Tell(status);
+        }
         if (status == MPIN_OK) jwt = room.data();
         return Tell(status);
     }

@@ -136,8 +136,7 @@ extension Request {
     /// The customer in the headers of an MFA client, or of a Milagro client that has been given a client id. Nil if
     /// there is none.
     fileprivate var customerID: String? {
-        let id = headers[.miraclCID] ?? headers[.miraclClientID]
-        return id.flatMap { $0.isEmpty ? nil : $0 }
+        [headers[.miraclCID], headers[.miraclClientID]].compactMap(\.self).first { !$0.isEmpty }
     }
 }
 

@@ -39,6 +39,10 @@ extension MFAFace {
         let form = try await RegisterForm(request, id: id, project: customer.project.id, limits)
         try await trust.rates.admit(.register, user: form.application.userID)
         if let code = form.application.activationCode { return try await register(form, code: code, customer) }
+        // A relying party that confirms everybody at once would let anybody in as any user of the project.
+        guard trust.config.mailer.sends, !milagro.config.verifyURL.isEmpty else {
+            throw APIError(.badRequest, "Nobody can register here")
+        }
         // A registration that begins again may have outlived its session.
         let isOpen = try await rules.isOpen(form.wid, project: customer.project.id)
         guard isOpen || id != nil else { throw APIError(.badRequest, "Invalid access id") }
@@ -88,13 +92,15 @@ extension MFAFace {
         let id = try identity(body.mpin_id)
         try await trust.rates.admit(.login, identity: id.hash)
         let wid = body.WID.isEmpty ? "0" : body.WID.lowercased()
+        // A login for a browser has no digits: its token lives on, and the digits would be issued again with each use.
+        let wantsDigits = body.OTP.value && wid == "0"
         let proof = AuthenticationService.Proof(
-            id: id, v: body.V, wid: wid, wantsDigits: body.OTP.value, isScoped: true)
+            id: id, v: body.V, wid: wid, wantsDigits: wantsDigits, isScoped: true)
         do {
             let issued = try await trust.service.judge(proof, logger)
             return .json(MFAPass2Response(authOTT: issued.token, OTP: issued.digits))
         } catch ServiceError.noChallenge {
-            let digits = body.OTP.value ? try randomDigits(6) : nil
+            let digits = wantsDigits ? try randomDigits(6) : nil
             return .json(MFAPass2Response(authOTT: Hex.encode(try randomBytes(16)), OTP: digits))
         }
     }

@@ -4,7 +4,8 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// The requests of the projects' back ends (TRUST wire section 6). They are no pages, so no origin may read the answers.
+/// The requests of the projects' back ends (TRUST wire section 6). They are no pages, so no origin may
+/// read the answers, but for `/verification`, where old clients ask for a mail.
 extension TrustFace {
     func addBackEndRoutes(to router: Router<RequestContext>) {
         router.serve("/verification", [.post: answering { try await verifyByBackEndOrMail($0, $1) }])

@@ -92,9 +92,9 @@ struct TrustFace: Face {
             }
             return project.origins.contains(origin)
         }
-        let prefixes = ["/rps/v2/", "/verification/", "/registration", "/pushauth", "/dvs/session"]
+        let prefixes = ["/rps/v2/", "/verification", "/registration", "/pushauth", "/dvs/session"]
         let shares = [AuthorityGate.firstPath, AuthorityGate.path].map { $0 + TrustAuthorityServer.keyedSecretPath }
-        return prefixes.map { .trust($0, methods: "POST, PUT, DELETE, OPTIONS", asks) }
+        return prefixes.map { .trust($0, methods: "GET, POST, PUT, DELETE, OPTIONS", asks) }
             + shares.map { .trustShares($0) }
             + [.open("/.well-known/jwks"), .open("/dvs/jwks")]
     }

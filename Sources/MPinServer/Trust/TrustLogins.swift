@@ -44,8 +44,9 @@ extension TrustFace {
         let body = try await request.json(TrustAuthenticateRequest.self, limits)
         let login = try await rules.redeem(
             body.authOTT, project: request.projectID, canRenew: body.wam == Self.renewingClient)
-        // A login for a browser is counted when its page redeems the token.
-        if login.scope != .oidc || login.verdict != .right { metrics.count(.logins, [String(login.verdict.status)]) }
+        // A login for a browser or for a code is counted when the token is redeemed.
+        let isCountedLater = login.scope == .oidc || login.scope == .authorizationCode
+        if !isCountedLater || login.verdict != .right { metrics.count(.logins, [String(login.verdict.status)]) }
         guard login.verdict == .right else { throw TrustRefusal(login.verdict, at: login.now) }
         if let renewal = login.renewal { return .json(TrustAuthenticateResponse(renewal: renewal.token)) }
         let jwt = try await jwt(login, context)

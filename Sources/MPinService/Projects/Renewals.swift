@@ -41,7 +41,8 @@ extension ProjectService {
     /// master secret, the identity has no key pair, or the operator wants it. `fallback` is the project for an identity of
     /// none. Nil if there is nothing to renew, or no project to register with.
     func renewal(_ record: IdentityRecord, fallback: String?) async throws -> RenewalToken? {
-        guard service.needsRenewal(record), let id = MPinID(hex: record.mpinID) else { return nil }
+        // An identity for signatures stays one. If its secret is too old, the user makes another one.
+        guard service.needsRenewal(record), let id = MPinID(hex: record.mpinID), !id.isForSignatures else { return nil }
         let now = now
         guard let wanted = id.projectID ?? fallback, let project = try await projects.find(wanted, at: now) else {
             return nil
@@ -60,7 +61,8 @@ extension ProjectService {
         guard let id = MPinID(hex: record.mpinID), let wanted = id.projectID ?? fallback,
             let project = try await projects.find(wanted, at: now)
         else { return nil }
-        let activation = Activation(userID: record.userID, projectID: project.id, verification: .renewal)
+        let activation = Activation(
+            userID: record.userID, projectID: project.id, verification: .renewal, maker: id.key)
         let end = now.adding(seconds: Self.renewalSeconds)
         return RenewalToken(token: try await activations.issue(activation, until: end, at: now))
     }

@@ -45,6 +45,9 @@ extension ProjectService {
         guard !publicKey.isEmpty || id.projectID != nil || !service.rules.usesPermits else {
             throw ServiceError.badPublicKey
         }
+        // A token for an app names its project.
+        guard scope != .jwt || id.projectID != nil else { throw ProjectFault.wrongScope }
+        guard scope == .signing || !id.isForSignatures else { throw ProjectFault.wrongScope }
         let challenge = try await service.challenge(
             id, u: u, publicKey: publicKey, scope: scope.rawValue, registersDevice: registersDevice)
         if !publicKey.isEmpty, try await service.isEnded(id, publicKey: publicKey) { throw ServiceError.revoked }
@@ -95,7 +98,7 @@ extension ProjectService {
             return session.hash.isEmpty && session.admits(token.mpinID, user: token.userID)
         }
         var digitsSeconds: Int?
-        if scope == .unstated, token.verdict == .right, let record {
+        if scope == .unstated, token.verdict == .right, renewal == nil, let record {
             digitsSeconds = try await keepDigits(token, record)
         }
         return Outcome(

@@ -82,6 +82,9 @@ extension ProjectService {
             throw ProjectFault.wrongActivationToken
         }
         guard let old = activation.replaced else {
+            guard let maker = activation.maker, try await service.identity(maker)?.isBarred == false else {
+                throw ProjectFault.wrongActivationToken
+            }
             return try await registerSigner(activation, publicKey: key, deviceName: deviceName, at: now)
         }
         guard let record = try await service.identity(old), let id = MPinID(hex: record.mpinID), !record.isBarred else {

@@ -53,6 +53,9 @@ struct Activation: Codable, Storable, Equatable {
     var replaced: String?
     /// The M-Pin ID that was made already. Nil: it is made with the registration.
     var id: MPinID?
+    /// The key of the identity whose login gave the token for a further identity, which is for signatures only. Nil for
+    /// any other one.
+    var maker: String?
 }
 
 /// The tokens with which a device registers after its user is verified. Each is good once.
@@ -70,15 +73,15 @@ struct ActivationTokens: Sendable {
         return token
     }
 
-    /// Takes the token of `user`, and returns what it is for. Nil for any other token, which is not changed. Of several
-    /// callers only one gets it.
+    /// Takes the token of `user`, and returns what it is for. Nil for any other token, which is not changed, and for one
+    /// that registers an identity for signatures only. Of several callers only one gets it.
     func take(_ token: String, user: String, at now: Moment) async throws -> Activation? {
-        try await take(token, at: now) { $0.userID == user }
+        try await take(token, at: now) { $0.userID == user && $0.maker == nil }
     }
 
     /// Takes a token that a login has given, and returns what it is for. Nil for any other token, which is not changed.
     func takeOfLogin(_ token: String, at now: Moment) async throws -> Activation? {
-        try await take(token, at: now) { $0.replaced != nil || $0.verification == .renewal }
+        try await take(token, at: now) { $0.replaced != nil || $0.maker != nil }
     }
 
     private func take(

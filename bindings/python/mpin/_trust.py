@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _structures as structures
 from ._context import Context
-from ._errors import ErrorDetails, InvalidArgumentError
+from ._errors import BufferTooSmallError, ErrorDetails, InvalidArgumentError
 from ._handles import Calls, Pin, Secret, octet_array, optional, path_octets, sized, utf8
 from ._native import lib
 from ._results import (
@@ -223,9 +223,14 @@ class Trust(Calls):
 
         Raises IncorrectPinError (retry_at is the end of a temporary block), RevokedError.
         """
+        size = ctypes.c_size_t(8192)
+        jwt = ctypes.create_string_buffer(size.value)
         with Secret(pin) as secret:
-            self._check(lib.mpin_trust_authenticate(self._handle, user._handle, None, None, secret))
-        return self._text(lib.mpin_trust_get_jwt, self._handle, user._handle)
+            status = lib.mpin_trust_authenticate(self._handle, user._handle, jwt, ctypes.byref(size), secret)
+        if status == BufferTooSmallError.code:  # The login has succeeded.
+            return self._text(lib.mpin_trust_get_jwt, self._handle, user._handle)
+        self._check(status)
+        return jwt.value.decode("utf-8")
 
     def authenticate_with_qr_code(self, user: User, qr_code: str, pin: Pin) -> None:
         """Logs the browser in whose page shows a QR code. qr_code: the URL in it.

@@ -29,7 +29,12 @@ extension SDK {
         let pin = SecretBytes(copying: pin)
         try perform(pinOf: user) { core, _ throws(SDKError) in
             let factors = user.takeFactors()
-            let project = try core.project(of: user, allows: .replaced)
+            let project = try core.currentProject()
+            try core.check(user, allows: .replaced)
+            // The user may have been registered over another wire until now.
+            guard user.record.key == project.record(user.id).key else {
+                throw SDKError(.flowError, "the user belongs to another project than the current one")
+            }
             guard let made = user.trustRegistration else {
                 throw SDKError(.flowError, "the registration has not been started")
             }
