@@ -119,7 +119,7 @@ async function checkedLogin(engine, { userId, scope, wid }, source, call, use) {
 
 async function stored(engine, userId, keep) {
   const identity = await engine.store.get(engine.options.projectId, userId);
-  if (!identity) throw new MPinError("FLOW_ERROR", "User not found");
+  if (!identity) throw new MPinError("USER_NOT_FOUND", "User not found");
   keep(identity.token);
   return identity;
 }
@@ -176,7 +176,7 @@ async function renewed(engine, crypto, identity, offer, digits, call, keep) {
     const present = await stored(engine, userId, keep);
     if (present.mpinId !== identity.mpinId || present.publicKey !== identity.publicKey) return present;
     const next = await named("Authentication fail", async () => {
-      if (offer.curve && offer.curve !== CURVE) throw new MPinError("CRYPTO_ERROR", "Unsupported elliptic curve");
+      if (offer.curve && offer.curve !== CURVE) throw new MPinError("UNSUPPORTED_CURVE", "Unsupported elliptic curve");
       const enrolled = await enroll(engine, crypto, userId, text(offer, "token"), call, keep);
       return { ...enrolled.identity, created, token: keep(tokenFor(crypto, enrolled, digits, keep)) };
     });
