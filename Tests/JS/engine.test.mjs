@@ -1,7 +1,7 @@
 // What a client does while its engine begins, ends or fails, and while other calls are under way. A call always ends.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, beforeEach, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { built, failure, newClient } from "./support.mjs";
 import { Replay, recorded } from "./replay.mjs";
@@ -11,6 +11,11 @@ const clients = [];
 after(() => {
   clients.forEach((client) => client.close());
   replay.stop();
+});
+
+beforeEach(() => {
+  replay.expected = [];
+  replay.meddle = () => false;
 });
 
 const limit = { timeout: 10_000 };
@@ -98,4 +103,35 @@ test("a PIN that is a text crosses to the Worker as bytes, and nothing else does
     assert.deepEqual(await worker.answer({ error: { code: "CANCELED" } }), args);
     await ended;
   }
+});
+
+for (const worker of [undefined, built("worker.js")]) {
+  test(`a call that ends late leaves the session of a later one${worker ? ", in a Worker" : ""}`, limit, async () => {
+    const page = open({ worker });
+    replay.play(recorded("07").slice(0, 1));
+    const { webOTT } = await page.fetchAccessId();
+    let late;
+    const asked = new Promise((resolve) => {
+      replay.meddle = (_, response) => {
+        late = response;
+        resolve();
+        return true;
+      };
+    });
+    const status = page.fetchStatus();
+    await asked;
+    page.setAccessId("later");
+    late.end(JSON.stringify({ status: "new" }));
+    assert.equal((await status).status, "new");
+    assert.deepEqual([page.session.webOTT, page.session.accessId], [webOTT, "later"]);
+  });
+}
+
+test("the session of a push message has nothing of the one before", limit, async () => {
+  const page = open();
+  replay.play(recorded("07").slice(0, 1));
+  await page.fetchAccessId();
+  replay.meddle = (_, response) => void response.end(JSON.stringify({ webOTT: "pushed" })) ?? true;
+  await page.sendPushNotificationForAuth("a@example.com");
+  assert.deepEqual(page.session, { webOTT: "pushed" });
 });
