@@ -155,6 +155,47 @@ test("a second renewal at once is refused, and the renewed identity stays", asyn
   assert.equal(await client.users.get(user, "mpinId"), exchanges[3].response.body.mpinId);
 });
 
+test("a renewed identity that does not fit gives way to the former one", async () => {
+  await restore();
+  const exchanges = recorded("10");
+  const wrong = { response: { status: 401, body: { requestID: "r1", error: "UNSUCCESSFUL_AUTHENTICATION", info: "why" } } };
+  replay.expected = [...exchanges.slice(0, -1), wrong];
+  replay.meddle = () => false;
+  const { code, cause } = await failure(client.authenticate(user, "1234"));
+  assert.deepEqual([code, cause.code], ["RESPONSE_PARSE_ERROR", "INCORRECT_PIN"]);
+  const [{ lastUsed, ...stored }] = JSON.parse(await client.users.export());
+  assert.deepEqual(stored, JSON.parse(good)[0]);
+});
+
+/** Renews, and does `work` in another tab before the answer with this number. */
+async function meanwhile(number, work) {
+  await restore();
+  replay.expected = recorded("10");
+  replay.meddle = (_, response) => {
+    if (--number !== 0) return false;
+    const answer = replay.expected.shift().response.body;
+    work().then(() => response.end(replay.text(answer)));
+    return true;
+  };
+  assert.equal((await failure(client.authenticate(user, "1234"))).code, "FLOW_ERROR");
+}
+
+test("a renewal does not bring back a user who was removed meanwhile", async () => {
+  await meanwhile(6, () => client.users.remove(user));
+  assert.equal(await client.users.count(), 0);
+});
+
+test("a renewal does not undo what another tab has stored meanwhile", async () => {
+  const [entry] = JSON.parse(good);
+  const other = { ...entry, token: `04${"ab".repeat(64)}`, updated: entry.updated + 1 };
+  for (const number of [3, 6]) {
+    await meanwhile(number, () => client.users.import(JSON.stringify([other])));
+    assert.deepEqual(JSON.parse(await client.users.export()), [other]);
+    // Before the renewal has begun, it does not begin.
+    assert.equal(replay.expected.length, 9 - number);
+  }
+});
+
 test("a share that fails once is fetched again", async () => {
   await restore();
   replay.expected = [...REGISTRATION];
