@@ -82,7 +82,7 @@ flow("a phone logs in a page by its QR code", async (open) => {
   assert.deepEqual([(await waiting).status, (await waiting).userId], ["authenticated", user]);
   assert.equal(seen.at(-1), "authenticated");
   const late = await failure(phone.authenticateWithAppLink(user, session.qrURL, "1234"));
-  assert.deepEqual([late.code, late.serverError], ["INCORRECT_ACCESS_NUMBER", "INVALID_AUTHENTICATION_SESSION"]);
+  assert.deepEqual([late.code, late.serverError], ["SESSION_INVALID", "INVALID_AUTHENTICATION_SESSION"]);
 });
 
 flow("a phone logs in a website of the OpenID provider, whose page goes on", async (open) => {
@@ -224,7 +224,8 @@ flow("several users and projects are in one store", async (open) => {
   assert.deepEqual(Object.keys(await web.users.list()), [second, first]);
   assert.ok((await codes.authenticate(first, "654321")).jwt);
   await web.users.remove(first);
-  assert.equal((await failure(web.authenticate(first, "1234"))).message, "User not found");
+  const gone = await failure(web.authenticate(first, "1234"));
+  assert.deepEqual([gone.code, gone.message], ["USER_NOT_FOUND", "User not found"]);
   assert.ok((await codes.authenticate(first, "654321")).jwt);
 });
 

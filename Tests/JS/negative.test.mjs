@@ -61,9 +61,9 @@ const ROWS = [
   ["mail", MAIL, text("<html>", 500), "HTTP_SERVER_ERROR", "Verification fail", { httpStatus: 500 }],
   ["mail", MAIL, refused(503, "SERVICE_UNAVAILABLE"), "HTTP_SERVER_ERROR", "Verification fail", { serverError: "SERVICE_UNAVAILABLE" }],
   ["mail", MAIL, json({}, 503, { "Retry-After": "7" }), "HTTP_SERVER_ERROR", "Verification fail", { retryAfter: 7 }],
-  ["mail", MAIL, refused(429, "REQUEST_BACKOFF", { context: { backoff: "1" } }), "TOO_MANY_REQUESTS", "Request backoff", { retryAfter: 0 }],
+  ["mail", MAIL, refused(429, "REQUEST_BACKOFF", { context: { backoff: "1" } }), "REQUEST_BACKOFF", "Request backoff", { retryAfter: 0 }],
   ["mail", MAIL, refused(429, "TOO_MANY_REQUESTS"), "TOO_MANY_REQUESTS", "Verification fail"],
-  ["mail", MAIL, json({ requestID: "r2", error: { code: "BACKOFF_ERROR", info: "", context: {} } }, 400), "TOO_MANY_REQUESTS", "Request backoff", { requestId: "r2" }],
+  ["mail", MAIL, json({ requestID: "r2", error: { code: "BACKOFF_ERROR", info: "", context: {} } }, 400), "REQUEST_BACKOFF", "Request backoff", { requestId: "r2" }],
   ["mail", MAIL, json({ error: 7 }, 400), "HTTP_REQUEST_ERROR", "Verification fail"],
   ["mail", MAIL, json({ error: null, context: null }, 400), "HTTP_REQUEST_ERROR", "Verification fail"],
   ["mail", MAIL, refused(403, "FORBIDDEN"), "IDENTITY_NOT_AUTHORIZED", "Verification fail"],
@@ -72,10 +72,10 @@ const ROWS = [
   ["confirm", CONFIRM, json({}), "RESPONSE_PARSE_ERROR", "Get activation token fail"],
   ["confirm", CONFIRM, but({ actToken: 7 }), "RESPONSE_PARSE_ERROR", "Get activation token fail"],
   ["confirm", CONFIRM, refused(400, "UNSUCCESSFUL_VERIFICATION"), "VERIFICATION_FAILED", "Unsuccessful verification"],
-  ["register", REGISTER, refused(400, "INVALID_ACTIVATION_TOKEN"), "REGISTRATION_EXPIRED", "Invalid activation token"],
-  ["register", REGISTER, but({ projectId: "other" }), "IDENTITY_NOT_AUTHORIZED", "Project mismatch"],
-  ["register", REGISTER, but({ curve: "BLS383" }), "CRYPTO_ERROR", "Registration fail"],
-  ["register", REGISTER, but({ curve: undefined }), "CRYPTO_ERROR", "Registration fail"],
+  ["register", REGISTER, refused(400, "INVALID_ACTIVATION_TOKEN"), "ACTIVATION_TOKEN_INVALID", "Invalid activation token"],
+  ["register", REGISTER, but({ projectId: "other" }), "PROJECT_MISMATCH", "Project mismatch"],
+  ["register", REGISTER, but({ curve: "BLS383" }), "UNSUPPORTED_CURVE", "Registration fail"],
+  ["register", REGISTER, but({ curve: undefined }), "UNSUPPORTED_CURVE", "Registration fail"],
   ["register", REGISTER, but({ mpinId: undefined }), "RESPONSE_PARSE_ERROR", "Registration fail"],
   ["register", REGISTER, but({ mpinId: "7b7" }), "RESPONSE_PARSE_ERROR", "Registration fail"],
   ["register", REGISTER, but({ mpinId: "xy" }), "RESPONSE_PARSE_ERROR", "Registration fail"],
@@ -103,19 +103,19 @@ const ROWS = [
   ["login", VERDICT, refused(401, "UNSUCCESSFUL_AUTHENTICATION"), "INCORRECT_PIN", "Unsuccessful authentication"],
   ["login", VERDICT, refused(401, "UNSUCCESSFUL_AUTHENTICATION", { context: { blockedUntil: "1" } }), "INCORRECT_PIN", "Unsuccessful authentication", { retryAfter: 0 }],
   ["login", VERDICT, refused(410, "REVOKED_MPINID"), "REVOKED", "Revoked", { state: "REVOKED" }],
-  ["login", VERDICT, refused(400, "INVALID_AUTHENTICATION_SESSION"), "INCORRECT_ACCESS_NUMBER", "Invalid authentication session"],
+  ["login", VERDICT, refused(400, "INVALID_AUTHENTICATION_SESSION"), "SESSION_INVALID", "Invalid authentication session"],
   ["login", VERDICT, text("", 502), "HTTP_SERVER_ERROR", "Authentication fail"],
   ["quickCode", QUICKCODE, refused(403, "LIMITED_QUICKCODE_GENERATION"), "OPERATION_NOT_ALLOWED", "Limited QuickCode generation"],
   ["quickCode", QUICKCODE, json({}), "RESPONSE_PARSE_ERROR", "QuickCode generation fail"],
-  ["renew", REGISTER, refused(400, "INVALID_ACTIVATION_TOKEN"), "REGISTRATION_EXPIRED", "Invalid activation token"],
+  ["renew", REGISTER, refused(400, "INVALID_ACTIVATION_TOKEN"), "ACTIVATION_TOKEN_INVALID", "Invalid activation token"],
   ["renew", SHARE, refused(500, "X"), "HTTP_SERVER_ERROR", "Authentication fail"],
   ["renew", VERDICT, but({ dvsRegister: {} }), "RESPONSE_PARSE_ERROR", "Authentication fail"],
-  ["renew", VERDICT, but({ dvsRegister: { ...second, curve: "BLS383" } }), "CRYPTO_ERROR", "Authentication fail"],
+  ["renew", VERDICT, but({ dvsRegister: { ...second, curve: "BLS383" } }), "UNSUPPORTED_CURVE", "Authentication fail"],
   ["sign", VERDICT, refused(401, "UNSUCCESSFUL_AUTHENTICATION"), "INCORRECT_PIN", "Unsuccessful authentication"],
   ["sign", PASS1, cut, "NETWORK_ERROR", "Signing fail"],
   ["session", SESSION, but({ webOTT: undefined }), "RESPONSE_PARSE_ERROR"],
   ["session", SESSION, but({ qrURL: 7 }), "RESPONSE_PARSE_ERROR"],
-  ["details", STATUS, refused(400, "INVALID_AUTHENTICATION_SESSION"), "INCORRECT_ACCESS_NUMBER"],
+  ["details", STATUS, refused(400, "INVALID_AUTHENTICATION_SESSION"), "SESSION_INVALID"],
 ];
 
 /** Makes the recorded identity the only one again. */
@@ -153,6 +153,47 @@ test("a second renewal at once is refused, and the renewed identity stays", asyn
   replay.meddle = () => false;
   assert.equal((await failure(client.authenticate(user, "1234"))).code, "CLIENT_SECRET_EXPIRED");
   assert.equal(await client.users.get(user, "mpinId"), exchanges[3].response.body.mpinId);
+});
+
+test("a renewed identity that does not fit gives way to the former one", async () => {
+  await restore();
+  const exchanges = recorded("10");
+  const wrong = { response: { status: 401, body: { requestID: "r1", error: "UNSUCCESSFUL_AUTHENTICATION", info: "why" } } };
+  replay.expected = [...exchanges.slice(0, -1), wrong];
+  replay.meddle = () => false;
+  const { code, cause } = await failure(client.authenticate(user, "1234"));
+  assert.deepEqual([code, cause.code], ["RESPONSE_PARSE_ERROR", "INCORRECT_PIN"]);
+  const [{ lastUsed, ...stored }] = JSON.parse(await client.users.export());
+  assert.deepEqual(stored, JSON.parse(good)[0]);
+});
+
+/** Renews, and does `work` in another tab before the answer with this number. */
+async function meanwhile(number, work) {
+  await restore();
+  replay.expected = recorded("10");
+  replay.meddle = (_, response) => {
+    if (--number !== 0) return false;
+    const answer = replay.expected.shift().response.body;
+    work().then(() => response.end(replay.text(answer)));
+    return true;
+  };
+  assert.equal((await failure(client.authenticate(user, "1234"))).code, "FLOW_ERROR");
+}
+
+test("a renewal does not bring back a user who was removed meanwhile", async () => {
+  await meanwhile(6, () => client.users.remove(user));
+  assert.equal(await client.users.count(), 0);
+});
+
+test("a renewal does not undo what another tab has stored meanwhile", async () => {
+  const [entry] = JSON.parse(good);
+  const other = { ...entry, token: `04${"ab".repeat(64)}`, updated: entry.updated + 1 };
+  for (const number of [3, 6]) {
+    await meanwhile(number, () => client.users.import(JSON.stringify([other])));
+    assert.deepEqual(JSON.parse(await client.users.export()), [other]);
+    // Before the renewal has begun, it does not begin.
+    assert.equal(replay.expected.length, 9 - number);
+  }
 });
 
 test("a share that fails once is fetched again", async () => {

@@ -124,7 +124,8 @@ export class Client {
     const engine = await (this.#engine ??= engineFor(this.#options));
     await (this.#moving ??= this.#move(engine));
     const { result, session } = await engine.call(name, args, { signal, timeout, session: this.#session });
-    if (session !== this.#session) this.#session = session;
+    // Another call may have opened a session meanwhile, so one that has opened none leaves it.
+    if (session !== undefined) this.#session = session;
     return result;
   }
 

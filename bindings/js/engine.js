@@ -48,7 +48,7 @@ export class Engine {
     this.server = new Server(options);
   }
 
-  /** Runs a call. Returns its result, and the session as the call leaves it. */
+  /** Runs a call. Returns its result, and the session that it has opened, if it has opened one. */
   async call(name, args, { signal, timeout, session }) {
     await loadWebCrypto();
     this.store ??= this.options.store ?? (await ownStore(this.options.storeName));
@@ -56,7 +56,7 @@ export class Engine {
     const call = { signal: ending.signal, timeout, session };
     try {
       const result = await CALLS[name](this, args, call);
-      return { result, session: call.session };
+      return { result, session: call.session === session ? undefined : call.session };
     } finally {
       ending.release();
     }

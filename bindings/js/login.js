@@ -49,7 +49,7 @@ export async function changePIN(engine, [userId, oldPIN, newPIN], call) {
     const token = keep(checked(() => crypto.changePIN(idBytes(identity), pin, next, identity.token)));
     await engine.store.change(identity.projectId, userId, (old) => {
       // The token of another identity, or for another PIN, would be destroyed.
-      if (!old || !isSame(old, identity)) throw new MPinError("FLOW_ERROR", "the identity was changed meanwhile");
+      needSame(old, identity);
       return { ...old, token, updated: Math.floor(Date.now() / 1000) };
     });
   });
@@ -108,8 +108,13 @@ async function checkedLogin(engine, { userId, scope, wid }, source, call, use) {
       answer = await prove();
     }
     if (answer.dvsRegister) {
-      identity = await renewed(engine, crypto, identity, answer.dvsRegister, digits, call, keep);
-      answer = await prove();
+      const { made, former } = await renewed(engine, crypto, identity, answer.dvsRegister, digits, call, keep);
+      identity = made;
+      try {
+        answer = await prove();
+      } catch (error) {
+        throw former && error.code === "INCORRECT_PIN" ? await restored(engine, made, former, error) : error;
+      }
       if (answer.dvsRegister) throw new MPinError("CLIENT_SECRET_EXPIRED", "the server wants another renewal at once");
     }
     await mark(engine, identity, { lastUsed: Date.now(), state: "REGISTERED" });
@@ -119,7 +124,7 @@ async function checkedLogin(engine, { userId, scope, wid }, source, call, use) {
 
 async function stored(engine, userId, keep) {
   const identity = await engine.store.get(engine.options.projectId, userId);
-  if (!identity) throw new MPinError("FLOW_ERROR", "User not found");
+  if (!identity) throw new MPinError("USER_NOT_FOUND", "User not found");
   keep(identity.token);
   return identity;
 }
@@ -166,22 +171,40 @@ function mark(engine, identity, members) {
 
 const isSame = (a, b) => a.mpinId === b.mpinId && sameBytes(a.token, b.token);
 
+function needSame(old, identity) {
+  if (!old || !isSame(old, identity)) throw new MPinError("FLOW_ERROR", "the identity was changed meanwhile");
+}
+
 /**
- * A new identity for the same PIN. Tabs do it one after the other, because each renewal ends the identity before: if
- * another tab was first, its identity is used.
+ * A new identity for the same PIN, and the one whose place it has taken. Tabs do it one after the other, because each
+ * renewal ends the identity before: if another tab was first, its identity is used, and there is no former one.
  */
 async function renewed(engine, crypto, identity, offer, digits, call, keep) {
   const { userId, projectId, created } = identity;
   return engine.store.exclusively(async () => {
     const present = await stored(engine, userId, keep);
-    if (present.mpinId !== identity.mpinId || present.publicKey !== identity.publicKey) return present;
+    if (present.mpinId !== identity.mpinId || present.publicKey !== identity.publicKey) return { made: present };
+    // Another tab may have changed the PIN: the new identity would have the old one.
+    needSame(present, identity);
     const next = await named("Authentication fail", async () => {
-      if (offer.curve && offer.curve !== CURVE) throw new MPinError("CRYPTO_ERROR", "Unsupported elliptic curve");
+      if (offer.curve && offer.curve !== CURVE) throw new MPinError("UNSUPPORTED_CURVE", "Unsupported elliptic curve");
       const enrolled = await enroll(engine, crypto, userId, text(offer, "token"), call, keep);
       return { ...enrolled.identity, created, token: keep(tokenFor(crypto, enrolled, digits, keep)) };
     });
     next.pinLength = identity.pinLength ?? next.pinLength;
-    await engine.store.change(projectId, userId, () => next);
-    return next;
+    await engine.store.change(projectId, userId, (old) => {
+      needSame(old, present);
+      return next;
+    });
+    return { made: next, former: present };
   });
+}
+
+/**
+ * Puts the former identity back, and returns the error of the call. The PIN was right a moment ago, so that the server
+ * has sent a secret that does not fit: the user could never log in with it.
+ */
+async function restored(engine, made, former, error) {
+  await engine.store.change(made.projectId, made.userId, (old) => (old && isSame(old, made) ? former : undefined));
+  return new MPinError("RESPONSE_PARSE_ERROR", "Authentication fail", { cause: error });
 }

@@ -71,8 +71,8 @@ export async function enroll(engine, crypto, userId, activationToken, call, keep
   keep(z);
   const body = { userId, deviceName, activationToken, publicKey: hex(publicKey) };
   const answer = await engine.server.post("/registration", body, call);
-  if (answer.projectId !== projectId) throw new MPinError("IDENTITY_NOT_AUTHORIZED", "Project mismatch");
-  if (answer.curve !== CURVE) throw new MPinError("CRYPTO_ERROR", "Unsupported elliptic curve");
+  if (answer.projectId !== projectId) throw new MPinError("PROJECT_MISMATCH", "Project mismatch");
+  if (answer.curve !== CURVE) throw new MPinError("UNSUPPORTED_CURVE", "Unsupported elliptic curve");
   received(answer, "mpinId");
   const identity = {
     userId,

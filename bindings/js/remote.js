@@ -4,11 +4,25 @@
 //   page to Worker: { id, name, args, timeout, session }, { id, abort }, { id, answer, pin }, { close }
 //   Worker to page: { id, result, session }, { id, error }, { id, ask, length }
 //
-// A PIN crosses as bytes whose memory is handed over, so that no copy of it stays on this side.
+// A PIN crosses as bytes whose memory is handed over, so that no copy that is made here stays on this side.
 
+import { utf8 } from "./bytes.js";
 import { MPinError, unpacked } from "./error.js";
 import { ask } from "./pin.js";
 import { canceled } from "./server.js";
+
+/** Which arguments of a call are PINs. */
+const PINS = {
+  register: [2],
+  authenticate: [1],
+  authenticateWithQRCode: [2],
+  authenticateWithNotificationPayload: [1],
+  authenticateThisPage: [1],
+  generateQuickCode: [1],
+  changePIN: [1, 2],
+  sign: [1],
+  signWithQRCode: [2],
+};
 
 export class RemoteEngine {
   #calls = new Map();
@@ -16,6 +30,10 @@ export class RemoteEngine {
   #port;
   #worker;
   #own;
+  /** The error of every call from now on: the Worker has failed, or the client was closed. */
+  #ended;
+  #hasAnswered = false;
+  #unwatch = () => {};
 
   constructor({ worker, userStorage, ...options }) {
     if (options.wasm instanceof URL) options.wasm = options.wasm.href;
@@ -27,20 +45,21 @@ export class RemoteEngine {
     port1.unref?.();
     this.#worker
       .then((worker) => {
-        if (this.#own) this.#watch(worker);
+        this.#watch(worker);
         worker.postMessage({ mpin: options, port: port2 }, [port2]);
       })
-      .catch((error) => this.#fail(error));
+      .catch((error) => this.#end(error));
   }
 
   /** Does what `Engine.call` does. */
   call(name, args, { signal, timeout, session }) {
+    if (this.#ended) return Promise.reject(this.#ended);
     if (signal?.aborted) return Promise.reject(canceled(signal));
     return new Promise((resolve, reject) => {
       const id = this.#next++;
       const sources = [];
       const transfer = [];
-      const sent = args.map((value) => crossing(value, sources, transfer));
+      const sent = args.map((value, i) => crossing(PINS[name]?.includes(i) ? asBytes(value) : value, sources, transfer));
       const abort = () => this.#settle(id, (call) => call.reject(canceled(signal)), { id, abort: true });
       this.#calls.set(id, { resolve, reject, sources, signal, abort });
       signal?.addEventListener("abort", abort, { once: true });
@@ -50,13 +69,15 @@ export class RemoteEngine {
   }
 
   close() {
-    this.#fail(new MPinError("CANCELED", "The request was aborted"));
+    this.#end(new MPinError("CANCELED", "The request was aborted"));
+    this.#unwatch();
     this.#port.postMessage({ close: true });
     this.#port.close();
     if (this.#own) this.#worker.then((worker) => worker.terminate()).catch(() => {});
   }
 
   #receive({ id, result, session, error, ask, length }) {
+    this.#hasAnswered = true;
     if (ask !== undefined) this.#ask(id, ask, length);
     else if (error) this.#settle(id, (call) => call.reject(unpacked(error)));
     else this.#settle(id, (call) => call.resolve({ result, session }));
@@ -84,14 +105,26 @@ export class RemoteEngine {
     use(call);
   }
 
+  /** Hears of the end of a Worker, whoever has made it: nothing would answer the calls any more. */
   #watch(worker) {
-    const failed = (event) =>
-      this.#fail(new MPinError("FLOW_ERROR", "the Worker failed", { cause: event?.error ?? event }));
-    if (worker.addEventListener) worker.addEventListener("error", failed);
-    else worker.on("error", failed);
+    if (this.#ended) return;
+    const failed = (event) => this.#end(new MPinError("FLOW_ERROR", "the Worker failed", { cause: event?.error ?? event }));
+    if (worker.addEventListener) {
+      // A browser's Worker survives an error of its code: after an answer, this is one of something else that it does.
+      const listener = (event) => this.#hasAnswered || failed(event);
+      worker.addEventListener("error", listener);
+      this.#unwatch = () => worker.removeEventListener("error", listener);
+    } else {
+      const exited = () => failed();
+      worker.on?.("error", failed);
+      worker.on?.("exit", exited);
+      this.#unwatch = () => worker.off?.("error", failed).off("exit", exited);
+    }
   }
 
-  #fail(error) {
+  /** Ends every call, those to come, too. */
+  #end(error) {
+    this.#ended ??= error;
     for (const id of [...this.#calls.keys()]) this.#settle(id, (call) => call.reject(error));
   }
 }
@@ -104,6 +137,8 @@ function crossing(value, sources, transfer) {
   transfer.push(copy.buffer);
   return copy;
 }
+
+const asBytes = (pin) => (typeof pin === "string" ? utf8(pin) : pin);
 
 async function started(url) {
   if (globalThis.Worker) return new Worker(url, { type: "module" });

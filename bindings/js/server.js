@@ -9,19 +9,19 @@ const LARGEST_ANSWER = 1 << 20;
 
 /** What the server's errors mean: the code, and the message of MIRACL's client. */
 const REFUSALS = {
-  REQUEST_BACKOFF: ["TOO_MANY_REQUESTS", "Request backoff"],
-  BACKOFF_ERROR: ["TOO_MANY_REQUESTS", "Request backoff"],
+  REQUEST_BACKOFF: ["REQUEST_BACKOFF", "Request backoff"],
+  BACKOFF_ERROR: ["REQUEST_BACKOFF", "Request backoff"],
   UNSUCCESSFUL_VERIFICATION: ["VERIFICATION_FAILED", "Unsuccessful verification"],
   INVALID_VERIFICATION_CODE: ["VERIFICATION_FAILED", "Unsuccessful verification"],
-  INVALID_ACTIVATION_TOKEN: ["REGISTRATION_EXPIRED", "Invalid activation token"],
+  INVALID_ACTIVATION_TOKEN: ["ACTIVATION_TOKEN_INVALID", "Invalid activation token"],
   EXPIRED_MPINID: ["REVOKED", "Revoked"],
   MPINID_EXPIRED: ["REVOKED", "Revoked"],
   REVOKED_MPINID: ["REVOKED", "Revoked"],
   MPINID_REVOKED: ["REVOKED", "Revoked"],
   UNSUCCESSFUL_AUTHENTICATION: ["INCORRECT_PIN", "Unsuccessful authentication"],
   INVALID_AUTH: ["INCORRECT_PIN", "Unsuccessful authentication"],
-  INVALID_AUTHENTICATION_SESSION: ["INCORRECT_ACCESS_NUMBER", "Invalid authentication session"],
-  INVALID_AUTH_SESSION: ["INCORRECT_ACCESS_NUMBER", "Invalid authentication session"],
+  INVALID_AUTHENTICATION_SESSION: ["SESSION_INVALID", "Invalid authentication session"],
+  INVALID_AUTH_SESSION: ["SESSION_INVALID", "Invalid authentication session"],
   LIMITED_QUICKCODE_GENERATION: ["OPERATION_NOT_ALLOWED", "Limited QuickCode generation"],
   NO_PUSH_TOKEN: ["HTTP_REQUEST_ERROR", "No push token"],
 };

@@ -43,7 +43,8 @@ export async function sendPushNotificationForAuth(engine, [userId], call) {
   const query = Object.entries(engine.options.oidc ?? {}).map((pair) => pair.map(encodeURIComponent).join("="));
   const answer = await engine.server.post(`/pushauth?${query.join("&")}`, { prerollId: userId }, call);
   text(answer, "webOTT");
-  call.session = { ...call.session, webOTT: answer.webOTT };
+  // The other members of the former session do not belong to this one.
+  call.session = { webOTT: answer.webOTT };
   return answer;
 }
 

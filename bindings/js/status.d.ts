@@ -34,5 +34,11 @@ export declare const Status: {
   readonly UNSUPPORTED_FORMAT: 38;
   readonly TOO_MANY_REQUESTS: 39;
   readonly RANDOM_FAILED: 40;
+  readonly REQUEST_BACKOFF: 41;
+  readonly ACTIVATION_TOKEN_INVALID: 42;
+  readonly PROJECT_MISMATCH: 43;
+  readonly UNSUPPORTED_CURVE: 44;
+  readonly SESSION_INVALID: 45;
+  readonly USER_NOT_FOUND: 46;
 };
 export type StatusName = keyof typeof Status;

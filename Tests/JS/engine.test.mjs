@@ -1,0 +1,137 @@
+// What a client does while its engine begins, ends or fails, and while other calls are under way. A call always ends.
+
+import assert from "node:assert/strict";
+import { after, beforeEach, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { built, failure, newClient } from "./support.mjs";
+import { Replay, recorded } from "./replay.mjs";
+
+const replay = await Replay.start();
+const clients = [];
+after(() => {
+  clients.forEach((client) => client.close());
+  replay.stop();
+});
+
+beforeEach(() => {
+  replay.expected = [];
+  replay.meddle = () => false;
+});
+
+const limit = { timeout: 10_000 };
+const options = { server: replay.url, projectId: "proj-1" };
+const open = (more) => {
+  const client = newClient({ ...options, ...more });
+  clients.push(client);
+  return client;
+};
+const script = (text) => new URL(`data:text/javascript,${encodeURIComponent(text)}`);
+const codes = async (...calls) => (await Promise.all(calls.map(failure))).map(({ code }) => code);
+
+test("a call that still waits for its Worker when the client is closed ends, too", limit, async () => {
+  const client = open({ worker: built("worker.js") });
+  const waiting = codes(client.users.count());
+  client.close();
+  assert.deepEqual(await waiting, ["CANCELED"]);
+});
+
+for (const [name, worker] of [
+  ["that cannot be loaded", () => new URL("none.js", built("worker.js"))],
+  ["of the page that fails", () => new Worker(script("throw new Error('on purpose')"))],
+  ["of the page that ends", () => new Worker(script("process.exit()"))],
+]) {
+  test(`a Worker ${name} ends every call, those to come, too`, limit, async () => {
+    const client = open({ worker: worker() });
+    assert.deepEqual(await codes(client.users.count(), client.users.count()), ["FLOW_ERROR", "FLOW_ERROR"]);
+    assert.deepEqual(await codes(client.users.count()), ["FLOW_ERROR"]);
+  });
+}
+
+/** A Worker of a browser, as far as a client sees it, that keeps what it gets and answers only when the test says so. */
+class Silent extends EventTarget {
+  messages = [];
+
+  postMessage({ port }) {
+    this.port = port;
+    port.onmessage = ({ data }) => this.messages.push(data);
+    port.unref();
+  }
+
+  /** Answers the next call, and returns its arguments. */
+  async answer(answer) {
+    while (this.messages.length === 0) await new Promise(setImmediate);
+    const { id, args } = this.messages.shift();
+    if (answer) this.port.postMessage({ id, ...answer });
+    return args;
+  }
+}
+
+test("a browser's Worker that has answered survives errors of other code in it", limit, async () => {
+  const worker = new Silent();
+  const client = open({ worker });
+  const counting = client.users.count();
+  await worker.answer({ result: [] });
+  assert.equal(await counting, 0);
+  worker.dispatchEvent(new Event("error"));
+  const again = client.users.count();
+  await worker.answer({ result: [{}] });
+  assert.equal(await again, 1);
+  const broken = new Silent();
+  const failed = codes(open({ worker: broken }).users.count());
+  await broken.answer();
+  broken.dispatchEvent(new Event("error"));
+  assert.deepEqual(await failed, ["FLOW_ERROR"]);
+});
+
+test("a PIN that is a text crosses to the Worker as bytes, and nothing else does", limit, async () => {
+  const worker = new Silent();
+  const client = open({ worker });
+  const bytes = Uint8Array.of(49, 50, 51, 52);
+  for (const [call, args] of [
+    [() => client.register("5678", "5678", "1234"), ["5678", "5678", bytes]],
+    [() => client.authenticate("5678", "1234"), ["5678", bytes]],
+    [() => client.authenticateWithQRCode("5678", "#5678", "1234"), ["5678", "#5678", bytes]],
+    [() => client.authenticateWithAppLink("5678", "#5678", "1234"), ["5678", "#5678", bytes]],
+    [() => client.authenticateWithNotificationPayload({ userID: "5678" }, "1234"), [{ userID: "5678" }, bytes]],
+    [() => client.authenticateThisPage("5678", "1234"), ["5678", bytes]],
+    [() => client.generateQuickCode("5678", "1234"), ["5678", bytes]],
+    [() => client.changePIN("5678", "1234", "1234"), ["5678", bytes, bytes]],
+    [() => client.sign("5678", "1234", "5678", 1), ["5678", bytes, "5678", 1]],
+    [() => client.signWithQRCode("5678", "#5678", "1234"), ["5678", "#5678", bytes]],
+  ]) {
+    const ended = failure(call());
+    assert.deepEqual(await worker.answer({ error: { code: "CANCELED" } }), args);
+    await ended;
+  }
+});
+
+for (const worker of [undefined, built("worker.js")]) {
+  test(`a call that ends late leaves the session of a later one${worker ? ", in a Worker" : ""}`, limit, async () => {
+    const page = open({ worker });
+    replay.play(recorded("07").slice(0, 1));
+    const { webOTT } = await page.fetchAccessId();
+    let late;
+    const asked = new Promise((resolve) => {
+      replay.meddle = (_, response) => {
+        late = response;
+        resolve();
+        return true;
+      };
+    });
+    const status = page.fetchStatus();
+    await asked;
+    page.setAccessId("later");
+    late.end(JSON.stringify({ status: "new" }));
+    assert.equal((await status).status, "new");
+    assert.deepEqual([page.session.webOTT, page.session.accessId], [webOTT, "later"]);
+  });
+}
+
+test("the session of a push message has nothing of the one before", limit, async () => {
+  const page = open();
+  replay.play(recorded("07").slice(0, 1));
+  await page.fetchAccessId();
+  replay.meddle = (_, response) => void response.end(JSON.stringify({ webOTT: "pushed" })) ?? true;
+  await page.sendPushNotificationForAuth("a@example.com");
+  assert.deepEqual(page.session, { webOTT: "pushed" });
+});
