@@ -40,7 +40,7 @@ final class KeyedIdentityTests: XCTestCase {
         let a = try output(MPinSize.g1) { a throws(MPinError) in try Identity.mapToG1(hash: hash.span, into: &a) }
         let x = [UInt8](repeating: 0, count: 31) + [1]
         let y = try await projects.challenge(
-            client.id, u: Hex.encode(a), publicKey: Hex.encode(stolen), scope: "jwt")
+            client.id, u: Hex.encode(a), publicKey: Hex.encode(stolen), scope: "dvs-auth")
         let challenge = try XCTUnwrap(Hex.decode(y))
         let v = try output(MPinSize.g1) { v throws(MPinError) in
             try Client.pass2(x: x.span, y: challenge.span, sec: a.span, into: &v)
