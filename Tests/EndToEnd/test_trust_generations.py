@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, quote_plus, urlsplit
 import pytest
 import requests
 from mpin import SDK, IdentityNotVerifiedError, IncorrectPinError, State, crypto
-from node import ROOT
+from node import ROOT, Server
 from phone import wait_until
 from relying_party import FAR, SECRET, clients_file
 from split import Split
@@ -306,3 +306,18 @@ def test_a_program_for_the_mfa_core(split: Split, tmp_path: Path) -> None:
     done = subprocess.run([str(program), *words], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert claims(split, done.stdout.strip())["sub"]
+
+
+def test_nobody_registers_where_everybody_is_confirmed(tmp_path: Path) -> None:
+    """Without mails only back ends verify users. The relying party's word for everybody counts on its own wire only."""
+    server = Server(tmp_path, options=["--trust"])
+    server.start()
+    try:
+        command = [str(ROOT / "build/mpind"), "project", "add", PROJECT, "--state-dir", server.state]
+        subprocess.run(command, check=True, capture_output=True)
+        opened = requests.post(f"{server.backend}/rps/v2/session", json={"projectId": PROJECT}, timeout=30).json()
+        wish = {"userId": "victim@example.com", "mobile": 1, "wid": opened["qrURL"].split("#")[-1]}
+        answer = requests.put(f"{server.backend}/mfa/{PROJECT}/rps/user", json=wish, timeout=30)
+        assert (answer.status_code, "Nobody can register" in answer.text) == (400, True), answer.text
+    finally:
+        server.close()

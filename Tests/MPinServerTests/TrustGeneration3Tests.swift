@@ -114,12 +114,22 @@ final class TrustGeneration3Tests: XCTestCase {
         XCTAssertEqual(try client.login(device, pin: "1235", scope: "dvs-reg").status, 401)
         let token = try XCTUnwrap(client.login(device, scope: "dvs-reg").renewalToken)
         let keys = try TrustClient.KeyPair()
+        let phone = try client.enrol(user, token, keys.publicKey)
+        XCTAssertEqual(phone.code, "INVALID_ACTIVATION_TOKEN", "the token registers no device for logins")
+        XCTAssertEqual(try client.startUser(user, token).code, "INVALID_ACTIVATION_TOKEN")
         let first = try client.renewal(token, keys.publicKey)
         let signer = try client.finish(XCTUnwrap(first.object["mpinId"] as? String), first, keys, pin: "5678")
         XCTAssertNotEqual(signer.id, device.id)
         XCTAssertTrue(String(decoding: Hex.decode(signer.id) ?? [], as: UTF8.self).contains(#""scope":["dvs"]"#))
         XCTAssertEqual(try client.login(signer, pin: "5678", scope: "dvs-auth").status, 200)
-        XCTAssertEqual(try client.login(device, scope: "dvs-auth").renewalToken == nil, false, "it has no key pair")
+        for scope in ["jwt", "oidc", "reg-code", "authcode", "dvs-reg"] {
+            let refused = try client.post("/rps/v2/pass1", client.begin(signer, pin: "5678", scope: scope).body)
+            XCTAssertEqual(refused.context["params"], "scope", scope)
+        }
+        XCTAssertNotNil(try client.login(device, scope: "dvs-auth").renewalToken, "it has no key pair")
+        let late = try XCTUnwrap(client.login(device, scope: "dvs-reg").renewalToken)
+        _ = try await server.users().change(.block, user: user, identity: device.key, audit: .off)
+        XCTAssertEqual(try client.renewal(late, keys.publicKey).code, "INVALID_ACTIVATION_TOKEN")
     }
 
     /// An identity without a key pair: only a client that can renew its secret is told to. The identities of the Milagro

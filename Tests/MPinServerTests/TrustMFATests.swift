@@ -197,6 +197,8 @@ final class TrustMFATests: XCTestCase {
         let device = try register(server, user)
         let wrong = try passes(server, device, pin: "9999", otp: true, scope: ["reg-code"])
         XCTAssertEqual(try authenticate(server, wrong).status, 401)
+        let forBrowser = try passes(server, device, wid: session(server).wid, otp: true, scope: ["reg-code"])
+        XCTAssertNil(forBrowser.object["OTP"], "the page would issue them again")
         let right = try passes(server, device, otp: true, scope: ["reg-code"])
         let answer = try authenticate(server, right)
         XCTAssertEqual(answer.object["ttlSeconds"] as? Int, 300, answer.text)

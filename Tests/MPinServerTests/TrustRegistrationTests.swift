@@ -211,6 +211,11 @@ final class TrustRegistrationTests: XCTestCase {
             }
         }
         XCTAssertEqual(try allowed("/dta1/dvsClientSecret", own), [own, names])
+        for path in ["/rps/v2/signature/7b7d?regOTT=00&", "/rps/v2/clientSettings?"] {
+            XCTAssertEqual(try allowed(path + "project_id=proj-1", own, "GET"), [own, names], path)
+            XCTAssertEqual(try allowed(path, own, "GET"), [nil, nil], path)
+        }
+        XCTAssertEqual(try allowed("/verification?project_id=proj-1", own, "POST"), [own, names])
     }
 
     func testBadRequestsGetErrorsOfTheWire() async throws {
