@@ -186,5 +186,7 @@ test("the format of a newer version is refused", async () => {
 });
 
 test("a folder that is not there is an error of the store", async () => {
-  assert.equal((await failure(new FileStore(`${freshPath()}/none/store`).change("web", "a", () => identity("a")))).code, "STORAGE_ERROR");
+  const store = new FileStore(`${freshPath()}/none/store`);
+  assert.equal((await failure(store.change("web", "a", () => identity("a")))).code, "STORAGE_ERROR");
+  assert.equal((await failure(store.exclusively(async () => {}))).code, "STORAGE_ERROR");
 });

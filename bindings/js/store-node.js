@@ -55,7 +55,7 @@ export class FileStore {
   }
 
   exclusively(work) {
-    return locked(`${this.#path}.renewal.lock`, work);
+    return failing(() => locked(`${this.#path}.renewal.lock`, work));
   }
 
   /** The key of a store that is there. */
