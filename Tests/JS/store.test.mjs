@@ -111,6 +111,15 @@ test("exclusive work is done by one at a time", async () => {
   assert.equal(most, 1);
 });
 
+test("a signal ends the wait for exclusive work of others", { timeout: 10_000 }, async () => {
+  const path = freshPath();
+  await new FileStore(path).exclusively(async () => {
+    const error = await failure(new FileStore(path).exclusively(() => assert.fail("two at once"), AbortSignal.timeout(50)));
+    assert.equal(error.code, "CANCELED");
+  });
+  assert.equal(await new FileStore(path).exclusively(async () => "done", AbortSignal.timeout(5000)), "done");
+});
+
 test("a change that throws changes nothing, and does not keep the lock", async () => {
   const path = await filled();
   const before = readFileSync(path);
