@@ -47,7 +47,7 @@ function ofLink(link) {
 export async function register(engine, [userId, activationToken, source], call) {
   need(userId, "Empty user ID");
   need(activationToken, "Empty activation token");
-  const ready = await engine.ready();
+  const ready = await engine.ready(call);
   return withSecrets(async (keep) => {
     // The activation token is good once, so it is not spent on what cannot be a PIN.
     if (typeof source !== "function") checkPIN(keep(await ask(source)));
