@@ -26,9 +26,10 @@ MpinStatus *MPinTell(mpin_status code) {
         code != MPIN_OK &&
         mpin_sdk_get_last_error(MPinHandle(), &error) == MPIN_OK &&
         error.status == code;
+    const char *name = code == MPIN_OK ? "" : mpin_status_name(code);
     MpinStatus *status =
         [[MpinStatus alloc] initWith:(MPinStatus)code
-                        errorMessage:MPinString(hasText ? error.text : "")];
+                        errorMessage:MPinString(hasText ? error.text : name)];
     return MPIN_AUTORELEASE(status);
 }
 

@@ -9,38 +9,32 @@ struct Backend: Sendable {
     /// The networks to which the URLs in the server's answers may lead: the Internet, and the network of the server
     /// itself. So a server cannot direct requests to hosts that only its clients can reach.
     var reach: Set<AddressClass> = [.global]
-    private let wires: Wires
-
-    private enum Wires {
-        /// A server of Milagro's or MIRACL's MFA wire.
-        case milagro(WireSettings)
-        /// A project of MIRACL Trust.
-        case trust(TrustWire)
-    }
+    /// The settings of a server of Milagro's or MIRACL's MFA wire; nil for a project of MIRACL Trust.
+    private let settings: WireSettings?
+    /// The project of MIRACL Trust; nil if the backend is none.
+    let project: TrustWire?
 
     /// The client settings of Milagro's servers and of MIRACL's MFA servers look alike. The registration of each user
     /// decides which of the two protocols is used.
     init(url: String, settings: JSONValue) throws(SDKError) {
         self.url = url
-        wires = .milagro(try WireSettings(url: url, settings: settings))
+        self.settings = try WireSettings(url: url, settings: settings)
+        project = nil
     }
 
     init(project: TrustWire) {
         url = project.url
-        wires = .trust(project)
-    }
-
-    /// The project of MIRACL Trust; nil if the backend is none.
-    var project: TrustWire? {
-        if case .trust(let project) = wires { project } else { nil }
+        settings = nil
+        self.project = project
     }
 
     /// The protocol with that name, for a user who was registered over it.
     func wire(_ name: WireName) throws(SDKError) -> any Wire {
-        switch (name, wires) {
-        case (.milagro, .milagro(let settings)): MilagroWire(settings: settings, dialect: .milagro)
-        case (.mfa, .milagro(let settings)): MilagroWire(settings: settings, dialect: .mfa)
-        case (.trust, _), (_, .trust): throw Self.needsTrust
+        guard let settings else { throw Self.needsTrust }
+        return switch name {
+        case .milagro: MilagroWire(settings: settings, dialect: .milagro)
+        case .mfa: MilagroWire(settings: settings, dialect: .mfa)
+        case .trust: throw Self.needsTrust
         }
     }
 
@@ -57,7 +51,7 @@ struct Backend: Sendable {
     /// The member `name` of the settings as text. A path becomes an absolute URL, another string stays as it is, and
     /// other values become JSON texts. Empty if there is no such member.
     func parameter(_ name: String) throws(SDKError) -> String {
-        guard case .milagro(let settings) = wires else { throw Self.needsTrust }
+        guard let settings else { throw Self.needsTrust }
         return settings.parameter(name)
     }
 
