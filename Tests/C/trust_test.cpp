@@ -49,7 +49,7 @@ static std::string CodeIn(const std::string &path) {
     return "";
 }
 
-/* The code in the only mail, which may be on its way; removes the mail. */
+/* The code in the only mail that has one, which may be on its way; removes the mail. Other programs' mails may be there. */
 static String MailedCode() {
     const std::string mails = std::getenv("MAILS");
     for (int i = 0; i < 600; ++i, usleep(50000)) {
@@ -58,6 +58,7 @@ static String MailedCode() {
             const std::string name = entry->d_name, path = mails + "/" + name;
             if (name.size() < 4 || name.substr(name.size() - 4) != ".eml") continue;
             const std::string code = CodeIn(path);
+            if (code.empty()) continue;
             unlink(path.c_str());
             closedir(found);
             return code;
