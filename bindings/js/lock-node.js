@@ -7,14 +7,13 @@ import { link, readFile, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { MPinError } from "./error.js";
-import { canceled } from "./server.js";
 
 const LONGEST_MILLISECONDS = 30_000;
 
-/** Runs `work` while this process holds the lock. `signal` ends the wait for others. */
-export async function locked(path, work, signal) {
+/** Runs `work` while this process holds the lock. */
+export async function locked(path, work) {
   const owner = { id: randomUUID(), pid: process.pid, host: hostname(), start: await startOf(process.pid) };
-  await acquire(path, owner, Date.now() + LONGEST_MILLISECONDS, signal);
+  await acquire(path, owner, Date.now() + LONGEST_MILLISECONDS);
   try {
     return await work();
   } finally {
@@ -22,11 +21,10 @@ export async function locked(path, work, signal) {
   }
 }
 
-async function acquire(path, owner, deadline, signal) {
+async function acquire(path, owner, deadline) {
   while (!(await create(path, owner))) {
     const holder = await read(path);
     if (holder && (await isDead(holder))) await breakLock(path, holder, owner, deadline);
-    else if (signal?.aborted) throw canceled(signal);
     else if (Date.now() > deadline) throw heldBy(path, holder);
     else await pause(1 + Math.random() * 10);
   }

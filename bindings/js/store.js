@@ -4,7 +4,6 @@
 import { sameBytes } from "./bytes.js";
 import { MPinError } from "./error.js";
 import { decoded, encoded, open, seal } from "./record.js";
-import { canceled } from "./server.js";
 import { loadWebCrypto, webCrypto } from "./web-crypto.js";
 
 const VERSION = 1;
@@ -54,8 +53,8 @@ export class IndexedDBStore {
     );
   }
 
-  exclusively(work, signal) {
-    return exclusive(`mpin ${this.#name} renewal`, work, signal);
+  exclusively(work) {
+    return exclusive(`mpin ${this.#name} renewal`, work);
   }
 
   /** Calls `work` with the open database and the key. */
@@ -73,23 +72,10 @@ export class IndexedDBStore {
 
 const present = (database, place) => done(database.transaction(IDENTITIES).objectStore(IDENTITIES).get(place));
 
-/**
- * Runs `work` in one tab at a time; `signal` ends the wait. Browsers without Web Locks run it at once; `replace` then
- * finds collisions.
- */
-async function exclusive(name, work, signal) {
+/** Runs `work` in one tab at a time. Browsers without Web Locks run it at once; `replace` then finds collisions. */
+function exclusive(name, work) {
   const locks = globalThis.navigator?.locks;
-  if (!locks) return work();
-  let hasBegun = false;
-  const begin = () => {
-    hasBegun = true;
-    return work();
-  };
-  try {
-    return await locks.request(name, { signal }, begin);
-  } catch (error) {
-    throw !hasBegun && signal?.aborted ? canceled(signal) : error;
-  }
+  return locks ? locks.request(name, work) : work();
 }
 
 /** Stores a record (null: removes it) if the present one still is `old`; else returns false. */
