@@ -129,6 +129,22 @@ for (const locks of [true, false]) {
   });
 }
 
+test("a signal ends the wait for a tab that renews", async () => {
+  // The page before may have no Web Locks.
+  await chromium.go(origin);
+  const seen = await chromium.run(async () => {
+    const { IndexedDBStore } = await import("/client.js");
+    const store = new IndexedDBStore("waiting");
+    let release;
+    const first = store.exclusively(() => new Promise((resolve) => (release = resolve)));
+    const code = await store.exclusively(async () => "two at once", AbortSignal.timeout(50)).catch(({ code }) => code);
+    release();
+    await first;
+    return [code, await store.exclusively(async () => "done", AbortSignal.timeout(5000))];
+  });
+  assert.deepEqual(seen, ["CANCELED", "done"]);
+});
+
 test("what MIRACL's client has kept in localStorage is moved", async () => {
   const user = await registered("old");
   const result = await chromium.run(

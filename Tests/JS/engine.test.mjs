@@ -1,9 +1,11 @@
 // What a client does while its engine begins, ends or fails, and while other calls are under way. A call always ends.
 
 import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
 import { after, beforeEach, test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { built, failure, newClient } from "./support.mjs";
+import { FileStore } from "../../build/js/store-node.js";
+import { built, failure, freshPath, newClient } from "./support.mjs";
 import { Replay, recorded } from "./replay.mjs";
 
 const replay = await Replay.start();
@@ -134,4 +136,41 @@ test("the session of a push message has nothing of the one before", limit, async
   replay.meddle = (_, response) => void response.end(JSON.stringify({ webOTT: "pushed" })) ?? true;
   await page.sendPushNotificationForAuth("a@example.com");
   assert.deepEqual(page.session, { webOTT: "pushed" });
+});
+
+for (const worker of [undefined, built("worker.js")]) {
+  test(`a module that does not come: time-out and signal${worker ? ", in a Worker" : ""}`, limit, async () => {
+    const module = await Replay.start();
+    after(() => module.stop());
+    const asked = new Promise((resolve) => (module.meddle = () => (resolve(), true)));
+    const client = open({ worker, wasm: new URL(module.url) });
+    assert.deepEqual(await codes(client.authenticate("a", "1234", { timeout: 50 })), ["TIMED_OUT"]);
+    await asked;
+    const signal = AbortSignal.timeout(50);
+    assert.deepEqual(await codes(client.authenticate("a", "1234", { signal })), ["CANCELED"]);
+    assert.deepEqual(await codes(client.register("a", "token", "1234", { signal: AbortSignal.timeout(50) })), ["CANCELED"]);
+  });
+}
+
+test("a signal ends the wait for another tab that renews", limit, async () => {
+  const storeName = freshPath();
+  const client = open({ storeName });
+  replay.play([...recorded("03").slice(2), ...recorded("10")]);
+  const { userId } = await client.register("alice+6d6927@example.com", "token", "1234");
+  await new FileStore(storeName).exclusively(async () => {
+    const signal = AbortSignal.timeout(300);
+    assert.deepEqual(await codes(client.authenticate(userId, "1234", { signal })), ["CANCELED"]);
+  });
+  // The login came to the renewal, which has not begun.
+  assert.equal(replay.expected.length, 6);
+});
+
+test("an engine that could not be loaded is loaded by the next call", limit, async () => {
+  const folder = freshPath();
+  cpSync(built(""), folder, { recursive: true, filter: (path) => !path.endsWith("engine.js") });
+  const { Client } = await import(`${folder}/client.js`);
+  const client = new Client({ ...options, storeName: freshPath() });
+  await failure(client.users.count());
+  cpSync(built("engine.js"), `${folder}/engine.js`);
+  assert.equal(await client.users.count(), 0);
 });

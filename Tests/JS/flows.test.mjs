@@ -52,7 +52,10 @@ flow("a device registers by a mailed code, with six digits", async (open) => {
   assert.equal(projectId, "codes");
   assert.equal((await failure(client.register(user, actToken, "1234"))).code, "PIN_INVALID");
   const again = open({ projectId: "codes" });
-  await again.register(user, await allowDevice("codes", user), async (_, length) => digits("123456".slice(0, length)));
+  const answers = ["1234", "12345a", "123456"];
+  const lengths = [];
+  await again.register(user, await allowDevice("codes", user), async (_, length) => (lengths.push(length), digits(answers.shift())));
+  assert.deepEqual(lengths, [6, 6, 6]);
   assert.equal(claims((await again.authenticate(user, "123456")).jwt).aud, "codes");
 });
 

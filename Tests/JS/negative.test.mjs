@@ -196,6 +196,26 @@ test("a renewal does not undo what another tab has stored meanwhile", async () =
   }
 });
 
+test("no activation token is spent on what cannot be a PIN", async () => {
+  await restore();
+  const first = replay.requests.length;
+  for (const [pin, code] of [["123", "PIN_INVALID"], ["12a4", "PIN_INVALID"], [new Uint8Array(7), "PIN_INVALID"], ["", "PIN_INPUT_CANCELED"]]) {
+    assert.equal((await failure(client.register(user, "token", pin))).code, code);
+  }
+  assert.equal(replay.requests.length, first);
+});
+
+test("a registration asks again while it gets no PIN", async () => {
+  replay.meddle = () => false;
+  for (const [given, outcome] of [[["12", "12345", "1234"], "REGISTERED"], [["12", null], "PIN_INPUT_CANCELED"], [Array(200).fill("12"), "PIN_INVALID"]]) {
+    await restore();
+    replay.expected = [...REGISTRATION];
+    const left = [...given];
+    const ended = await client.register(user, "token", () => left.shift()).then(({ state }) => state, ({ code }) => code);
+    assert.deepEqual([ended, left.length], [outcome, outcome === "PIN_INVALID" ? 100 : 0]);
+  }
+});
+
 test("a share that fails once is fetched again", async () => {
   await restore();
   replay.expected = [...REGISTRATION];

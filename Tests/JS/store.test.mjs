@@ -111,6 +111,15 @@ test("exclusive work is done by one at a time", async () => {
   assert.equal(most, 1);
 });
 
+test("a signal ends the wait for exclusive work of others", { timeout: 10_000 }, async () => {
+  const path = freshPath();
+  await new FileStore(path).exclusively(async () => {
+    const error = await failure(new FileStore(path).exclusively(() => assert.fail("two at once"), AbortSignal.timeout(50)));
+    assert.equal(error.code, "CANCELED");
+  });
+  assert.equal(await new FileStore(path).exclusively(async () => "done", AbortSignal.timeout(5000)), "done");
+});
+
 test("a change that throws changes nothing, and does not keep the lock", async () => {
   const path = await filled();
   const before = readFileSync(path);
@@ -186,5 +195,7 @@ test("the format of a newer version is refused", async () => {
 });
 
 test("a folder that is not there is an error of the store", async () => {
-  assert.equal((await failure(new FileStore(`${freshPath()}/none/store`).change("web", "a", () => identity("a")))).code, "STORAGE_ERROR");
+  const store = new FileStore(`${freshPath()}/none/store`);
+  assert.equal((await failure(store.change("web", "a", () => identity("a")))).code, "STORAGE_ERROR");
+  assert.equal((await failure(store.exclusively(async () => {}))).code, "STORAGE_ERROR");
 });

@@ -13,8 +13,8 @@ export type PIN = string | Uint8Array;
 
 /**
  * Asks the user for a PIN of `length` digits. It calls `passPin` or returns the PIN, at once or later. An empty PIN or
- * null means that the user cancelled: the call then ends with PIN_INPUT_CANCELED. The client overwrites bytes that it
- * gets here after use.
+ * null means that the user cancelled: the call then ends with PIN_INPUT_CANCELED. `register` asks again while the answer
+ * is not `length` digits; other calls then end with PIN_INVALID. The client overwrites bytes that it gets here after use.
  */
 export type PINCallback = (
   passPin: (pin: PIN | null) => void,
@@ -233,7 +233,10 @@ export declare class Client {
     code: string,
     options?: CallOptions,
   ): Promise<{ actToken: string; userId: string; projectId: string; accessId: string; expireTime: number }>;
-  /** Registers this device. `activationToken`: the one of `getActivationToken`, one of the back end, or a QuickCode. */
+  /**
+   * Registers this device. `activationToken`: the one of `getActivationToken`, one of the back end, or a QuickCode. It is
+   * spent before the number of digits is known: let `pin` be a function if the project may demand another number.
+   */
   register(userId: string, activationToken: string, pin: PINSource, options?: CallOptions): Promise<User>;
 
   /** Logs in for a JWT. */

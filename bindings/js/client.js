@@ -3,7 +3,7 @@
 
 import { MPinError, invalid } from "./error.js";
 import { RemoteEngine } from "./remote.js";
-import { canceled } from "./server.js";
+import { canceled, unlessAborted } from "./server.js";
 import { ENDS } from "./sessions.js";
 import { Status } from "./status.js";
 
@@ -121,12 +121,21 @@ export class Client {
 
   async #call(name, args, { signal, timeout } = {}) {
     if (this.#closed) throw new MPinError("FLOW_ERROR", "the client is closed");
-    const engine = await (this.#engine ??= engineFor(this.#options));
-    await (this.#moving ??= this.#move(engine));
+    const engine = await unlessAborted(this.#open(), signal);
+    await unlessAborted((this.#moving ??= this.#move(engine)), signal);
     const { result, session } = await engine.call(name, args, { signal, timeout, session: this.#session });
     // Another call may have opened a session meanwhile, so one that has opened none leaves it.
     if (session !== undefined) this.#session = session;
     return result;
+  }
+
+  /** The engine, which the first call makes. If that fails, the next call tries again. */
+  #open() {
+    this.#engine ??= engineFor(this.#options).catch((error) => {
+      this.#engine = undefined;
+      throw error;
+    });
+    return this.#engine;
   }
 
   /** Moves the identities of MIRACL's client into the store. */

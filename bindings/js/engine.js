@@ -6,7 +6,7 @@ import { MPinError, invalid } from "./error.js";
 import * as login from "./login.js";
 import * as registration from "./registration.js";
 import * as sessions from "./sessions.js";
-import { Server } from "./server.js";
+import { Server, timed, unlessAborted } from "./server.js";
 import * as users from "./users.js";
 import { loadWebCrypto } from "./web-crypto.js";
 
@@ -62,14 +62,14 @@ export class Engine {
     }
   }
 
-  /** The cryptography, which the first call that needs it loads. */
-  ready() {
-    const { wasm, integrity } = this.options;
+  /** The cryptography, which the first call that needs it loads. If that call ends before, the next ones still get it. */
+  ready({ signal, timeout }) {
+    const { wasm, integrity, requestTimeout } = this.options;
     this.#loading ??= load(wasm, integrity).catch((error) => {
       this.#loading = undefined;
       throw new MPinError("CRYPTO_ERROR", `the WebAssembly module cannot be loaded: ${error.message}`, { cause: error });
     });
-    return this.#loading;
+    return timed(signal, timeout ?? requestTimeout, (limit) => unlessAborted(this.#loading, limit));
   }
 
   close() {

@@ -7,13 +7,14 @@ import { link, readFile, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { MPinError } from "./error.js";
+import { canceled } from "./server.js";
 
 const LONGEST_MILLISECONDS = 30_000;
 
-/** Runs `work` while this process holds the lock. */
-export async function locked(path, work) {
+/** Runs `work` while this process holds the lock. `signal` ends the wait for others. */
+export async function locked(path, work, signal) {
   const owner = { id: randomUUID(), pid: process.pid, host: hostname(), start: await startOf(process.pid) };
-  await acquire(path, owner, Date.now() + LONGEST_MILLISECONDS);
+  await acquire(path, owner, Date.now() + LONGEST_MILLISECONDS, signal);
   try {
     return await work();
   } finally {
@@ -21,10 +22,11 @@ export async function locked(path, work) {
   }
 }
 
-async function acquire(path, owner, deadline) {
+async function acquire(path, owner, deadline, signal) {
   while (!(await create(path, owner))) {
     const holder = await read(path);
     if (holder && (await isDead(holder))) await breakLock(path, holder, owner, deadline);
+    else if (signal?.aborted) throw canceled(signal);
     else if (Date.now() > deadline) throw heldBy(path, holder);
     else await pause(1 + Math.random() * 10);
   }

@@ -90,7 +90,7 @@ const login = (engine, login, source, call) => checkedLogin(engine, login, sourc
  */
 async function checkedLogin(engine, { userId, scope, wid }, source, call, use) {
   need(userId, "Empty user ID");
-  const crypto = await engine.ready();
+  const crypto = await engine.ready(call);
   return withSecrets(async (keep) => {
     let identity = await stored(engine, userId, keep);
     const digits = keep(await ask(source, identity.pinLength ?? engine.options.defaultPinLength, call.signal));
@@ -181,7 +181,7 @@ function needSame(old, identity) {
  */
 async function renewed(engine, crypto, identity, offer, digits, call, keep) {
   const { userId, projectId, created } = identity;
-  return engine.store.exclusively(async () => {
+  const work = async () => {
     const present = await stored(engine, userId, keep);
     if (present.mpinId !== identity.mpinId || present.publicKey !== identity.publicKey) return { made: present };
     // Another tab may have changed the PIN: the new identity would have the old one.
@@ -197,7 +197,8 @@ async function renewed(engine, crypto, identity, offer, digits, call, keep) {
       return next;
     });
     return { made: next, former: present };
-  });
+  };
+  return engine.store.exclusively(work, call.signal);
 }
 
 /**

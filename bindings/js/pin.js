@@ -5,6 +5,9 @@ import { utf8 } from "./bytes.js";
 import { MPinError } from "./error.js";
 import { canceled } from "./server.js";
 
+/** No user needs as many, but a program that always gives the same would be asked without end. */
+const MOST_QUESTIONS = 100;
+
 /** The bytes of a PIN, or of none. `own`: the bytes are ours to overwrite. */
 function copied(pin, own) {
   if (pin instanceof Uint8Array) {
@@ -32,6 +35,23 @@ export function ask(source, length, signal) {
       .then((pin) => pin !== undefined && pass(pin))
       .catch((error) => settle(reject, error));
   });
+}
+
+/**
+ * A PIN of `length` digits that `source` gives. A function is asked again while it gives none, until it declines. What
+ * `keep` gets is overwritten by the caller.
+ */
+export async function askForPIN(source, length, signal, keep) {
+  for (let question = 1; ; question++) {
+    const digits = keep(await ask(source, length, signal));
+    try {
+      checkPIN(digits, length);
+      return digits;
+    } catch (error) {
+      const isLast = typeof source !== "function" || question === MOST_QUESTIONS;
+      if (isLast || error.code !== "PIN_INVALID") throw error;
+    }
+  }
 }
 
 /** Throws if the bytes are not `length` digits; without a length, 4 to 6. */

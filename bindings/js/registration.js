@@ -4,7 +4,7 @@
 import { hex, joined, received, unhex, withSecrets } from "./bytes.js";
 import { CryptoError, G1_SIZE, PinMapping } from "./crypto.js";
 import { MPinError, invalid } from "./error.js";
-import { ask, checkPIN } from "./pin.js";
+import { ask, askForPIN, checkPIN } from "./pin.js";
 import { named, need, text } from "./server.js";
 
 export const CURVE = "BN254CX";
@@ -47,11 +47,12 @@ function ofLink(link) {
 export async function register(engine, [userId, activationToken, source], call) {
   need(userId, "Empty user ID");
   need(activationToken, "Empty activation token");
-  const ready = await engine.ready();
+  const ready = await engine.ready(call);
   return withSecrets(async (keep) => {
+    // The activation token is good once, so it is not spent on what cannot be a PIN.
+    if (typeof source !== "function") checkPIN(keep(await ask(source)));
     const enrolled = await named("Registration fail", () => enroll(engine, ready, userId, activationToken, call, keep));
-    const digits = keep(await ask(source, enrolled.identity.pinLength, call.signal));
-    checkPIN(digits, enrolled.identity.pinLength);
+    const digits = await askForPIN(source, enrolled.identity.pinLength, call.signal, keep);
     const identity = { ...enrolled.identity, token: keep(tokenFor(ready, enrolled, digits, keep)) };
     await engine.store.change(identity.projectId, userId, (old) => {
       const created = old?.created ?? identity.created;

@@ -36,6 +36,16 @@ const STATUSES = {
 
 export const canceled = (signal) => new MPinError("CANCELED", "The request was aborted", { cause: signal?.reason });
 
+/** What the promise gives, unless the signal is aborted before. The work behind the promise goes on. */
+export function unlessAborted(promise, signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(canceled(signal));
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal?.removeEventListener("abort", abort));
+  });
+}
+
 /** Whether a request may go to a URL: https, and plain http to this machine only. */
 export function checkURL(text) {
   let url;
@@ -85,7 +95,7 @@ export class Server {
 }
 
 /** Runs `work` with a signal that is aborted by `signal` or after `milliseconds`, and says which of them it was. */
-async function timed(signal, milliseconds, work) {
+export async function timed(signal, milliseconds, work) {
   if (signal?.aborted) throw canceled(signal);
   const limit = new AbortController();
   const abort = () => limit.abort();

@@ -15,5 +15,5 @@ export declare class FileStore implements Store {
     userId: string,
     next: (old: StoredIdentity | undefined) => StoredIdentity | null | undefined,
   ): Promise<void>;
-  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  exclusively<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -54,8 +54,8 @@ export class FileStore {
     );
   }
 
-  exclusively(work) {
-    return locked(`${this.#path}.renewal.lock`, work);
+  exclusively(work, signal) {
+    return failing(() => locked(`${this.#path}.renewal.lock`, work, signal));
   }
 
   /** The key of a store that is there. */

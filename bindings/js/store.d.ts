@@ -26,8 +26,8 @@ export interface Store {
     userId: string,
     next: (old: StoredIdentity | undefined) => StoredIdentity | null | undefined,
   ): Promise<void>;
-  /** Runs `work` while nobody else who uses the same data runs such work. */
-  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs `work` while nobody else who uses the same data runs such work. `signal` ends the wait for the others. */
+  exclusively<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** Identities in an IndexedDB database, each sealed by AES-256-GCM under a key that no script can read. */
@@ -40,5 +40,5 @@ export declare class IndexedDBStore implements Store {
     userId: string,
     next: (old: StoredIdentity | undefined) => StoredIdentity | null | undefined,
   ): Promise<void>;
-  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  exclusively<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

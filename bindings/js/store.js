@@ -4,6 +4,7 @@
 import { sameBytes } from "./bytes.js";
 import { MPinError } from "./error.js";
 import { decoded, encoded, open, seal } from "./record.js";
+import { canceled } from "./server.js";
 import { loadWebCrypto, webCrypto } from "./web-crypto.js";
 
 const VERSION = 1;
@@ -53,8 +54,8 @@ export class IndexedDBStore {
     );
   }
 
-  exclusively(work) {
-    return exclusive(`mpin ${this.#name} renewal`, work);
+  exclusively(work, signal) {
+    return exclusive(`mpin ${this.#name} renewal`, work, signal);
   }
 
   /** Calls `work` with the open database and the key. */
@@ -72,10 +73,23 @@ export class IndexedDBStore {
 
 const present = (database, place) => done(database.transaction(IDENTITIES).objectStore(IDENTITIES).get(place));
 
-/** Runs `work` in one tab at a time. Browsers without Web Locks run it at once; `replace` then finds collisions. */
-function exclusive(name, work) {
+/**
+ * Runs `work` in one tab at a time; `signal` ends the wait. Browsers without Web Locks run it at once; `replace` then
+ * finds collisions.
+ */
+async function exclusive(name, work, signal) {
   const locks = globalThis.navigator?.locks;
-  return locks ? locks.request(name, work) : work();
+  if (!locks) return work();
+  let hasBegun = false;
+  const begin = () => {
+    hasBegun = true;
+    return work();
+  };
+  try {
+    return await locks.request(name, { signal }, begin);
+  } catch (error) {
+    throw !hasBegun && signal?.aborted ? canceled(signal) : error;
+  }
 }
 
 /** Stores a record (null: removes it) if the present one still is `old`; else returns false. */
