@@ -37,6 +37,25 @@ test("a call that still waits for its Worker when the client is closed ends, too
   assert.deepEqual(await waiting, ["CANCELED"]);
 });
 
+test("a client that is closed at once does not fail with its Worker, and leaves that of the page alone", limit, async () => {
+  open({ worker: script("throw new Error('on purpose')") }).close();
+  const broken = open({ worker: script("throw new Error('on purpose')") });
+  const waiting = codes(broken.users.count());
+  broken.close();
+  assert.deepEqual(await waiting, ["CANCELED"]);
+  const worker = new Worker(built("worker.js"));
+  // A thread that is left would keep the tests from ending.
+  after(() => worker.terminate());
+  for (let i = 0; i < 3; i++) {
+    const client = open({ worker });
+    assert.equal(await client.users.count(), 0);
+    assert.equal(worker.listenerCount("error"), 1);
+    client.close();
+    await new Promise(setImmediate);
+    assert.equal(worker.listenerCount("error"), 0);
+  }
+});
+
 for (const [name, worker] of [
   ["that cannot be loaded", () => new URL("none.js", built("worker.js"))],
   ["of the page that fails", () => new Worker(script("throw new Error('on purpose')"))],

@@ -70,10 +70,11 @@ export class RemoteEngine {
 
   close() {
     this.#end(new MPinError("CANCELED", "The request was aborted"));
-    this.#unwatch();
     this.#port.postMessage({ close: true });
     this.#port.close();
+    // A thread of node whose failure nobody hears ends the program, so a Worker of ours is watched to its end.
     if (this.#own) this.#worker.then((worker) => worker.terminate()).catch(() => {});
+    else this.#unwatch();
   }
 
   #receive({ id, result, session, error, ask, length }) {
@@ -107,7 +108,7 @@ export class RemoteEngine {
 
   /** Hears of the end of a Worker, whoever has made it: nothing would answer the calls any more. */
   #watch(worker) {
-    if (this.#ended) return;
+    if (this.#ended && !this.#own) return;
     const failed = (event) => this.#end(new MPinError("FLOW_ERROR", "the Worker failed", { cause: event?.error ?? event }));
     if (worker.addEventListener) {
       // A browser's Worker survives an error of its code: after an answer, this is one of something else that it does.
