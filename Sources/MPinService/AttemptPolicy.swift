@@ -45,7 +45,7 @@ package enum Settlement: Sendable, Equatable {
 
 /// The answer to a reservation: whether a proof may be judged.
 package enum Reservation: Sendable, Equatable {
-    /// One attempt is reserved. The caller must end the attempt with ``Identities/settle(_:of:_:at:)``.
+    /// One attempt is reserved. The caller must end the attempt with ``Identities/settle(_:_:at:)``.
     case granted
     /// Nothing may be judged. The login gets this verdict, but with `busy` the caller waits and asks for a reservation
     /// again.

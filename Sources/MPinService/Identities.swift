@@ -173,6 +173,9 @@ package struct Attempt: Sendable {
     package let id: Int64
     package let reservation: Reservation
     package let isKnown: Bool
+    /// Where the record is. It is kept because to find the slot of an unknown ID again would take time by which the
+    /// answer could be told from that for a known one.
+    let key: ItemKey
     /// The identity's record, including this attempt.
     package let record: IdentityRecord
     /// The block that has begun because attempts in progress were counted as wrong: the process that judged them has
@@ -191,15 +194,15 @@ extension Identities {
 
     /// Ends an attempt. Returns the verdict, and the block that has begun with this attempt, if any.
     package func settle(
-        _ attempt: Attempt, of id: MPinID, _ settlement: Settlement, at now: Moment
+        _ attempt: Attempt, _ settlement: Settlement, at now: Moment
     ) async throws -> (Verdict, NewBlock?) {
-        let key = attempt.isKnown ? known.key(id.key) : unknown.key(slots.key(id.hash))
         let change = Settle(
-            key: key, name: attempt.record.mpinID, id: attempt.id, settlement: settlement, policy: policy, now: now)
+            key: attempt.key, name: attempt.record.mpinID, id: attempt.id, settlement: settlement, policy: policy,
+            now: now)
         return try await store.performOnce(change, at: now, .ordered)
     }
 
-    /// The verdict that ``settle(_:of:_:at:)`` will return, unless the identity changes before.
+    /// The verdict that ``settle(_:_:at:)`` will return, unless the identity changes before.
     func expectedVerdict(_ attempt: Attempt, _ settlement: Settlement, at now: Moment) -> Verdict {
         var record = attempt.record
         return record.settle(attempt.id, settlement, policy, at: now)
@@ -214,8 +217,9 @@ extension Identities {
     /// Does the same for the ID with this ``MPinID/key``.
     func sync(_ key: String, isKnown: Bool, at now: Moment) async throws {
         guard durability != .durable else { return }
-        let place = isKnown ? key : slots.key(Hex.decode(key) ?? [])
-        try await (isKnown ? known : unknown).update(place, at: now, .durable) { _ in }
+        // Also for a known ID the slot is computed, so that both take equally long.
+        let slot = slots.key(Hex.decode(key) ?? [])
+        try await (isKnown ? known : unknown).update(isKnown ? key : slot, at: now, .durable) { _ in }
     }
 }
 
@@ -236,7 +240,8 @@ private struct Reserve: NamedChange {
 
     func run(_ items: inout Items) throws -> Attempt {
         let isKnown = items[known] != nil
-        return try Table<IdentityRecord>.change(&items[isKnown ? known : place]) { entry in
+        let key = isKnown ? known : place
+        return try Table<IdentityRecord>.change(&items[key]) { entry in
             // The slot may contain another unknown ID, whose record must not be used for this one.
             let own = entry.flatMap { isKnown || $0.value.mpinID == stranger ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now)
@@ -244,12 +249,13 @@ private struct Reserve: NamedChange {
             let reservation = record.reserve(id, policy, at: now)
             let block = record.block(by: -id, since: earlier)
             entry = .init(record)
-            return Attempt(id: id, reservation: reservation, isKnown: isKnown, record: record, block: block)
+            return Attempt(
+                id: id, reservation: reservation, isKnown: isKnown, key: key, record: record, block: block)
         }
     }
 }
 
-/// The change of ``Identities/settle(_:of:_:at:)``: ends an attempt.
+/// The change of ``Identities/settle(_:_:at:)``: ends an attempt.
 private struct Settle: NamedChange {
     static let name = "settle"
 

@@ -104,7 +104,7 @@ extension AuthenticationService {
             proof: proof, v: v, isLost: lost.contains(proof.id), claimed: claimed, attempt: attempt, now: now)
         let judgement: Judgement
         do { judgement = try await compute(login, logger) } catch {
-            try await giveBack(attempt, of: proof.id, at: now)
+            try await giveBack(attempt, at: now)
             throw error
         }
         return try await end(login, judgement)
@@ -147,7 +147,7 @@ extension AuthenticationService {
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
         } catch {
             wait.end()
-            if let attempt = try? await reserving { try await giveBack(attempt, of: id, at: now) }
+            if let attempt = try? await reserving { try await giveBack(attempt, at: now) }
             throw error
         }
         return (claimed, try await reserving)
@@ -172,9 +172,9 @@ extension AuthenticationService {
         throw ServiceError.unjudged(.busy)
     }
 
-    func giveBack(_ attempt: Attempt, of id: MPinID, at now: Moment) async throws {
+    func giveBack(_ attempt: Attempt, at now: Moment) async throws {
         guard attempt.reservation == .granted else { return }
-        _ = try await identities.settle(attempt, of: id, .notJudged, at: now)
+        _ = try await identities.settle(attempt, .notJudged, at: now)
     }
 
     /// Reports a block that has begun. Each block is reported once.
@@ -217,17 +217,17 @@ extension AuthenticationService {
     /// other attempt is in progress: then the verdict is known before the attempt is settled. If another verdict
     /// results nevertheless, the token is stored again, before anybody has it.
     private func end(_ login: Login, _ judgement: Judgement) async throws -> IssuedToken {
-        let (id, attempt) = (login.id, login.attempt)
+        let attempt = login.attempt
         let issued = try newToken(login)
         guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
-            let settled = try await identities.settle(attempt, of: id, judgement.settlement, at: login.now)
+            let settled = try await identities.settle(attempt, judgement.settlement, at: login.now)
             let verdict = judgement.verdict ?? settled.0
             reportLogin(login, verdict, settled.1)
             try await store(issued, login, judgement, verdict)
             return issued
         }
         let expected = judgement.verdict ?? identities.expectedVerdict(attempt, judgement.settlement, at: login.now)
-        async let settling = identities.settle(attempt, of: id, judgement.settlement, at: login.now)
+        async let settling = identities.settle(attempt, judgement.settlement, at: login.now)
         try await store(issued, login, judgement, expected)
         let (settled, block) = try await settling
         let verdict = judgement.verdict ?? settled

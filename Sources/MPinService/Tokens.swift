@@ -101,8 +101,10 @@ package struct Tokens: Sendable {
     package func save(
         _ token: AuthToken, until end: Moment? = nil, using used: [Challenge] = [], at now: Moment
     ) async throws {
+        // Also for a known ID the slot is computed, so that both take equally long.
+        let (own, place) = (known.key(token.key), place(token.key))
         let change = SaveToken(
-            key: token.isKnown ? known.key(token.key) : place(token.key), token: token, end: end ?? token.expires,
+            key: token.isKnown ? own : place, token: token, end: end ?? token.expires,
             challenges: ItemKey("pass1", token.id), used: used.map(\.y))
         try await known.store.performOnce(change, at: now, .volatile)
     }

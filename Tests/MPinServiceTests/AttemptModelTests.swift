@@ -42,7 +42,7 @@ final class AttemptModelTests: XCTestCase {
             case 45..<90:
                 guard let attempt = attempts.randomElement(using: &random) else { continue }
                 let settlement = [Settlement.right, .wrong, .wrong, .notJudged].randomElement(using: &random) ?? .right
-                let verdict = try await identities.settle(attempt, of: id, settlement, at: now).0
+                let verdict = try await identities.settle(attempt, settlement, at: now).0
                 let expected = model.settle(attempt.id, settlement, at: now)
                 if settlement != .notJudged { XCTAssertEqual(verdict, expected, "step \(step), seed \(seed)") }
                 // Keeps one in ten attempts in the list, so that it is settled a second time later.

@@ -228,7 +228,7 @@ final class AttemptTests: XCTestCase {
             let attempt = try await identities.reserve(id, at: start)
             XCTAssertEqual(attempt.reservation, .granted)
             XCTAssertFalse(attempt.isKnown)
-            _ = try await identities.settle(attempt, of: id, .wrong, at: start)
+            _ = try await identities.settle(attempt, .wrong, at: start)
             let token = AuthToken(
                 key: AuthToken.key("\(number)"), id: id.key, mpinID: "", userID: "", verdict: .wrong(left: 2),
                 wid: "0", otp: "", expires: start.adding(seconds: 60))

@@ -22,7 +22,7 @@ final class FarStoreTests: XCTestCase {
         let (identities, now) = (try identities(under, store.memory), under.surroundings.now)
         store.before("identity") {
             let other = try await identities.reserve(alice.id, at: now)
-            _ = try await identities.settle(other, of: alice.id, .wrong, at: now)
+            _ = try await identities.settle(other, .wrong, at: now)
         }
         let token = try await alice.prove("9998", to: under.service)
         let verdict = try await under.redeem(token).verdict

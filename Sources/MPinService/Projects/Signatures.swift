@@ -76,7 +76,7 @@ extension AuthenticationService {
         let attempt = try await reserve(id)
         let judged: (isRight: Bool, isRetired: Bool)
         do { judged = try await compute(signature, attempt) } catch {
-            try await giveBack(attempt, of: id, at: now)
+            try await giveBack(attempt, at: now)
             throw error
         }
         let verdict = try await settle(attempt, of: id, judged, at: now)
@@ -110,11 +110,11 @@ extension AuthenticationService {
         _ attempt: Attempt, of id: MPinID, _ judged: (isRight: Bool, isRetired: Bool), at now: Moment
     ) async throws -> Verdict {
         if case .refused(let verdict) = attempt.reservation {
-            _ = try await identities.settle(attempt, of: id, .refused, at: now)
+            _ = try await identities.settle(attempt, .refused, at: now)
             return verdict
         }
         let isCounted = !judged.isRight && !judged.isRetired
-        let (verdict, block) = try await identities.settle(attempt, of: id, isCounted ? .wrong : .notJudged, at: now)
+        let (verdict, block) = try await identities.settle(attempt, isCounted ? .wrong : .notJudged, at: now)
         if attempt.isKnown { reportBlock(block, id, attempt.record) }
         return judged.isRetired ? .retired : judged.isRight ? .right : verdict
     }
