@@ -35,7 +35,8 @@ struct Proof: ~Copyable {
             var utOctets = ut.mutableSpan
             try Client.pass1(
                 date: login.date, id: id.span, point: point?.span, x: x.span, pinScalar: pinScalar.span,
-                pinBits: pinBits, token: token.span, permit: login.permit?.span, sec: &secOctets, u: &uOctets, ut: &utOctets)
+                pinBits: pinBits, token: token.span, permit: login.permit?.span, sec: &secOctets, u: &uOctets,
+                ut: &utOctets)
         }
         self.u = u
         self.ut = ut

@@ -97,7 +97,8 @@ extension Trust {
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add the users in a file that `export` wrote, or into which the browser client's list was copied.")
+            abstract: "Add the users in a file that `export` wrote, or into which the browser client's list was copied."
+        )
 
         @Argument(help: "The file, which only its owner can read.")
         var file: String
