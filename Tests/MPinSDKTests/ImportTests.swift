@@ -2,6 +2,7 @@ import Foundation
 import MPinCrypto
 import MPinSDK
 import MPinSecrets
+import MPinWire
 import XCTest
 
 /// Tests that users of three clients of Milagro and MIRACL are imported, with tokens that Milagro's crypto library
