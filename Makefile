@@ -41,7 +41,7 @@ help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: lib server examples build/oidc-venv/installed ## register and log in at a real server, in C, in Python and at websites
+demo: lib server examples cli build/oidc-venv/installed ## register and log in at a real server, in C, in Python, at websites and at a project of MIRACL Trust
 	Tests/EndToEnd/demo.sh
 
 lib: $(LIB) ## build build/libmpin.so
@@ -162,7 +162,7 @@ oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID prov
 	Tests/EndToEnd/oidc.sh
 	Tests/EndToEnd/forward_auth.sh
 
-trust-test: lib server build/oidc-venv/installed ## the server for clients of MIRACL Trust: every flow, and recorded requests
+trust-test: lib server cli build/oidc-venv/installed ## the server for clients of MIRACL Trust: every flow, and recorded requests
 	Tests/EndToEnd/trust.sh
 
 trust-memory-test: lib server build/oidc-venv/installed ## 10,000 registrations with key pairs need 8 MiB more than 1,000

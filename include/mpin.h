@@ -783,11 +783,19 @@ mpin_user_get_app_id(mpin_user *user, char *out, size_t *out_len);
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_device_name(mpin_user *user, char *out, size_t *out_len);
 
-/** Reads the number of digits of a PIN at this backend.
+/** Reads the number of digits of the user's PIN.
  * Out: digits: 4 to 6; 0 if the server does not say, so that 4 to 6 are
- * allowed. */
+ * allowed. Of a user without an identity it is that of the PIN to choose. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_pin_length(mpin_user *user, int32_t *digits);
+
+/** Reads the number of digits of the PIN to choose at the end of the
+ * registration that is under way. It differs from mpin_user_get_pin_length() if
+ * the user still has an identity with a PIN of another length, which the
+ * registration will replace (mpin_trust_start_registration()).
+ * Out: digits: as in mpin_user_get_pin_length(). */
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_get_registration_pin_length(mpin_user *user, int32_t *digits);
 
 /** How the server has verified the user id, as a code of the server: "em" by
  * mail, "pv" by the application's own verification, "rc" by a registration
@@ -1465,11 +1473,11 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_get_activation_token_by_link(
 
 /** Registers this device with a new key pair, and fetches the client secret,
  * which stays in memory for mpin_trust_finish_registration(). Ask for the PIN
- * now: mpin_user_get_pin_length() tells its length. The token is used up, so
- * after a later failure the user needs another one.
+ * now: mpin_user_get_registration_pin_length() tells its length. The token is
+ * used up, so after a later failure the user needs another one.
  *
  * An identity that the user already has stays usable until the end of the
- * registration.
+ * registration, with its own PIN.
  *
  * Out: user: a handle, released by mpin_user_free(). A new user is in state
  *   INVALID, and is not listed.
@@ -1488,8 +1496,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_start_registration(
  * of what was stored of this user. The client secret is wiped. Nothing is sent.
  * State: any -> REGISTERED.
  *
- * In: pin: mpin_user_get_pin_length() decimal digits; empty if the user
- *   cancelled. After MPIN_PIN_INVALID and MPIN_PIN_INPUT_CANCELED the
+ * In: pin: mpin_user_get_registration_pin_length() decimal digits; empty if the
+ *   user cancelled. After MPIN_PIN_INVALID and MPIN_PIN_INPUT_CANCELED the
  *   registration can still be finished.
  * Returns also: MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID, MPIN_CRYPTO_ERROR;
  *   MPIN_FLOW_ERROR without mpin_trust_start_registration().

@@ -5,6 +5,9 @@ package struct Arena {
     /// `ScratchTests` measures the use.
     package static let capacity = 4096
 
+    /// The number of limbs that suffice for operations on scalars and points of G1.
+    package static let g1Capacity = 1024
+
     /// The limbs that are not handed out yet.
     package private(set) var scratch: Limbs
 

@@ -53,6 +53,9 @@ extension MPinClient {
         }
     }
 
+    /// The SHA-256 hash of a document, 32 bytes, to sign.
+    public static func hash(ofDocument document: [UInt8]) -> [UInt8] { SDK.hashDocument(document.span) }
+
     /// Signs a hash of 1 to 256 bytes together with the current time. The server checks the signing PIN first.
     public func sign(_ user: User, hash: [UInt8], signingPIN: PIN) async throws(MPinError) -> Signature {
         try await perform { sdk throws(SDKError) in

@@ -41,8 +41,8 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.activationToken(link: link) }
     }
 
-    /// Registers this device with a new key pair. Afterwards only the PIN is missing: ``User/pinLength`` tells its
-    /// length. The activation token may also be a QuickCode.
+    /// Registers this device with a new key pair. Afterwards only the PIN is missing: ``User/registrationPINLength``
+    /// tells its length. The activation token may also be a QuickCode.
     public func startRegistration(
         _ userID: String, activationToken: String, pushToken: String? = nil
     ) async throws(MPinError) -> User {
@@ -120,5 +120,11 @@ extension MPinClient {
     /// The tokens lie unsealed in that file: whoever reads it needs nothing but the PIN to log in.
     public func exportUsers(to path: String) async throws(MPinError) -> Int {
         try await perform { sdk throws(SDKError) in try sdk.exportUsers(to: path) }
+    }
+
+    /// Adds the users in a file that ``exportUsers(to:)`` has written, or into which the list of client-js was copied,
+    /// except those that are known already. Returns the number of added users. Refuses a file that others can read.
+    public func importUsers(from path: String) async throws(MPinError) -> Int {
+        try await perform { sdk throws(SDKError) in try sdk.importUsers(from: path) }
     }
 }

@@ -57,6 +57,11 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.listAllUsers().map(User.init(core:)) }
     }
 
+    /// The users of the current backend or project, sorted by id.
+    public func currentUsers() async throws(MPinError) -> [User] {
+        try await perform { sdk throws(SDKError) in try sdk.listUsers().map(User.init(core:)) }
+    }
+
     /// Erases all users of all backends, with their tokens, from this device. The servers are not told.
     public func deleteUsers() async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.deleteUsers() }

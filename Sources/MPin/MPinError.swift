@@ -14,6 +14,9 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
     public let requestID: String
     /// How many seconds the server asks to wait; nil if it does not ask.
     public let retryAfter: Int64?
+    /// When the request may be repeated, or when the temporary block of the user ends, in seconds since 1970 (MIRACL
+    /// Trust); nil if the server does not say.
+    public let retryAt: Int64?
     /// After a wrong PIN: how many more wrong PINs the server accepts before it blocks the user. Nil if the server does
     /// not say.
     public let attemptsLeft: Int?
@@ -100,6 +103,7 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         serverText = error.server.text
         requestID = error.server.requestID
         retryAfter = error.server.retryAfter
+        retryAt = error.server.retryAt
         attemptsLeft = error.status == .incorrectPIN ? error.server.attemptsLeft.map(Int.init) : nil
     }
 

@@ -21,8 +21,12 @@ public struct User: Sendable, Hashable {
     public var mpinID: String { core.mpinID }
     /// The state of the identity.
     public var state: State { core.state }
-    /// The number of digits of a PIN at this backend; nil if 4 to 6 are allowed.
+    /// The number of digits of the user's PIN; nil if 4 to 6 are allowed.
     public var pinLength: Int? { core.pinLength == 0 ? nil : core.pinLength }
+    /// The number of digits of the PIN to choose at the end of the registration that is under way; nil if 4 to 6 are
+    /// allowed. It may differ from ``pinLength`` while the user still has an identity, which the registration will
+    /// replace.
+    public var registrationPINLength: Int? { core.registrationPINLength == 0 ? nil : core.registrationPINLength }
     /// What the server tells the user when the registration starts, for example that it sends no mails yet; may be
     /// empty.
     public var notice: String { core.notice }

@@ -66,6 +66,13 @@ public func mpin_user_get_pin_length(_ user: OpaquePointer?, _ digits: UnsafeMut
     get(user, digits) { Int32(clamping: $0.pinLength) }
 }
 
+@_cdecl("mpin_user_get_registration_pin_length") @implementation
+public func mpin_user_get_registration_pin_length(
+    _ user: OpaquePointer?, _ digits: UnsafeMutablePointer<Int32>?
+) -> mpin_status {
+    get(user, digits) { Int32(clamping: $0.registrationPINLength) }
+}
+
 @_cdecl("mpin_user_get_verification_type") @implementation
 public func mpin_user_get_verification_type(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?

@@ -11,7 +11,7 @@ package enum Client {
         into token: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         guard token.count == MPinSize.g1 else { throw .wrongParameter }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let e = try arena.decodeScalar(pinScalar, bits: pinBits)
             let secret = try arena.decodeG1(clientSecret)
             let a = try arena.identityPoints(id: id, date: 0).a
@@ -28,19 +28,22 @@ package enum Client {
     /// A date above 0 requires `permit` and 65 bytes for `ut`. A date of 0 requires that `permit` is nil and `ut` has
     /// length 0. The error is `invalidPoint` if an output is the point at infinity, for example because the token
     /// belongs to another identity.
+    ///
+    /// `point` is A, 65 bytes, if the caller has kept it since the registration: then the ID is not mapped again, which
+    /// saves a tenth of a login.
     package static func pass1(
-        date: Int32, id: Span<UInt8>, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, token: Span<UInt8>,
-        permit: Span<UInt8>?, sec: inout MutableSpan<UInt8>, u: inout MutableSpan<UInt8>,
+        date: Int32, id: Span<UInt8>, point: Span<UInt8>? = nil, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int,
+        token: Span<UInt8>, permit: Span<UInt8>?, sec: inout MutableSpan<UInt8>, u: inout MutableSpan<UInt8>,
         ut: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         guard sec.count == MPinSize.g1, u.count == MPinSize.g1, ut.count == (date > 0 ? MPinSize.g1 : 0),
             date > 0 || permit == nil
         else { throw .wrongParameter }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let x = try arena.decodeScalar(x)
             let e = try arena.decodeScalar(pinScalar, bits: pinBits)
             let secret = try arena.decodeG1(token)
-            let (a, d) = try arena.identityPoints(id: id, date: date)
+            let (a, d) = try arena.identityPoints(id: id, point: point, date: date)
             let multiples = arena.multiples(of: a)
             let points = arena.take((d == nil ? 2 : 3) &* G1.count)
             let sum = G1(points), commitment = G1(points + G1.count)
@@ -67,7 +70,7 @@ package enum Client {
     /// Writes y mod r, 32 bytes, for the server's challenge y of 32 bytes. The challenge may be larger than r, because
     /// some servers send 256 random bits (TRUST wire section 1.2).
     package static func challenge(_ y: Span<UInt8>, into reduced: inout MutableSpan<UInt8>) throws(MPinError) {
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let value = arena.scalar()
             guard value.load(y) else { throw .wrongParameter }
             value.reduce()
@@ -80,7 +83,7 @@ package enum Client {
         x: Span<UInt8>, y: Span<UInt8>, sec: Span<UInt8>, into v: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         guard v.count == MPinSize.g1 else { throw .wrongParameter }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let x = try arena.decodeScalar(x)
             let y = try arena.decodeScalar(y)
             let point = try arena.decodeG1(sec)

@@ -18,7 +18,7 @@ package enum Factor {
         id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         guard result.count == MPinSize.g1 else { throw .wrongParameter }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let f = try arena.decodeScalar(factor, bits: bits)
             let token = try arena.decodeG1(token)
             let a = try arena.identityPoints(id: id, date: 0).a
@@ -38,7 +38,7 @@ package enum Factor {
         into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         guard result.count == MPinSize.g1 else { throw .wrongParameter }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let old = try arena.decodeScalar(old, bits: oldBits)
             let new = try arena.decodeScalar(new, bits: newBits)
             let token = try arena.decodeG1(token)

@@ -12,9 +12,18 @@ package enum Identity {
     /// Writes the point, 65 bytes, to which a hash of 32 bytes maps.
     package static func mapToG1(hash: Span<UInt8>, into point: inout MutableSpan<UInt8>) throws(MPinError) {
         guard hash.count == MPinSize.hash, point.count == MPinSize.g1 else { throw .wrongParameter }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let mapped = try arena.mapToG1(hash: hash)
             try arena.encode(mapped.affine, into: &point)
+        }
+    }
+
+    /// Writes the point A of an identity, 65 bytes.
+    package static func point(id: Span<UInt8>, into point: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard point.count == MPinSize.g1 else { throw .wrongParameter }
+        try withG1Arena { arena throws(MPinError) in
+            let a = try arena.identityPoints(id: id, date: 0).a
+            try arena.encode(a.affine, into: &point)
         }
     }
 
@@ -41,13 +50,17 @@ extension Arena {
         return point
     }
 
-    /// The points A = map(SHA-256(id)) and, if the date is above zero, D = map(SHA-256(date || SHA-256(id))).
-    mutating func identityPoints(id: Span<UInt8>, date: Int32) throws(MPinError) -> (a: G1, d: G1?) {
+    /// The points A = map(SHA-256(id)) and, if the date is above zero, D = map(SHA-256(date || SHA-256(id))). `point` is
+    /// A, 65 bytes, if it is known.
+    mutating func identityPoints(
+        id: Span<UInt8>, point: Span<UInt8>? = nil, date: Int32
+    ) throws(MPinError) -> (a: G1, d: G1?) {
         guard date >= 0 else { throw .wrongParameter }
+        if let point, date == 0 { return (try decodeG1(point), nil) }
         var hash = InlineArray<32, UInt8>(repeating: 0)
         var hashSpan = hash.mutableSpan
         try Identity.hash(id: id, into: &hashSpan)
-        let a = try mapToG1(hash: hash.span)
+        let a = if let point { try decodeG1(point) } else { try mapToG1(hash: hash.span) }
         guard date > 0 else { return (a, nil) }
         return (a, try permitPoint(date: date, hashID: hash.span))
     }

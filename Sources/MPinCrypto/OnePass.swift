@@ -15,7 +15,7 @@ package enum OnePass {
         guard let time = UInt32(exactly: time), time > 0, u.count == MPinSize.g1, y.count == MPinSize.scalar else {
             throw .wrongParameter
         }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             _ = try arena.decodeG1(u)
             var prefix = InlineArray<69, UInt8>(repeating: 0)
             for i in 0..<4 { prefix[i] = UInt8(truncatingIfNeeded: time >> UInt32(24 &- 8 &* i)) }
@@ -28,20 +28,20 @@ package enum OnePass {
         }
     }
 
-    /// Writes the client's proof: `u` and `ut` as in `Client.pass1`, and `v` as in `Client.pass2` for the y that
+    /// Writes the client's proof: `point`, `u` and `ut` as in `Client.pass1`, and `v` as in `Client.pass2` for the y that
     /// `y(time:u:message:into:)` computes.
     package static func prove(
-        date: Int32, id: Span<UInt8>, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, token: Span<UInt8>,
-        permit: Span<UInt8>?, time: Int64, message: Span<UInt8>, u: inout MutableSpan<UInt8>,
+        date: Int32, id: Span<UInt8>, point: Span<UInt8>? = nil, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int,
+        token: Span<UInt8>, permit: Span<UInt8>?, time: Int64, message: Span<UInt8>, u: inout MutableSpan<UInt8>,
         ut: inout MutableSpan<UInt8>, v: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         guard v.count == MPinSize.g1 else { throw .wrongParameter }
-        try withArena { arena throws(MPinError) in
+        try withG1Arena { arena throws(MPinError) in
             let secret = arena.octets(MPinSize.g1)
             var sec = secret.mutableSpan
             try Client.pass1(
-                date: date, id: id, x: x, pinScalar: pinScalar, pinBits: pinBits, token: token, permit: permit,
-                sec: &sec, u: &u, ut: &ut)
+                date: date, id: id, point: point, x: x, pinScalar: pinScalar, pinBits: pinBits, token: token,
+                permit: permit, sec: &sec, u: &u, ut: &ut)
             var y = InlineArray<32, UInt8>(repeating: 0)
             var ySpan = y.mutableSpan
             if date > 0 {

@@ -44,7 +44,7 @@ struct Doctor: AsyncParsableCommand {
         try await common.run(needsBackend: false) { client in
             try MPinClient.selfTest()
             say("arithmetic: known answers")
-            let path = try common.storePath()
+            let path = try common.basic.storePath()
             for file in [path, path + ".key"] {
                 var status = stat()
                 guard stat(file, &status) == 0 else { continue }

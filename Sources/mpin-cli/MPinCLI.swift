@@ -18,16 +18,19 @@ struct MPinCLI: AsyncParsableCommand {
             The PIN is asked for on the terminal, without echo, or read
             from a file descriptor (--pin-fd 3); it is never an argument.
 
-            Exit codes: 0 done, 1 failed, 3 incorrect PIN, 4 blocked,
-            5 not confirmed yet, 64 wrong usage.
+            At a project of MIRACL Trust: mpin-cli help trust
+
+            Exit codes: 0 done, 1 failed, 3 incorrect PIN, 4 blocked or
+            revoked, 5 not confirmed yet, 64 wrong usage.
             """,
         version: MPIN_VERSION,
         subcommands: [
             Register.self, Confirm.self, Login.self, OTP.self, ChangePIN.self, List.self, Delete.self, Doctor.self,
+            Trust.self,
         ])
 }
 
-/// The options of all commands.
+/// The options of the commands for M-Pin servers.
 struct CommonOptions: ParsableArguments {
     @Option(help: "Base URL of the server. (default: $MPIN_BACKEND)")
     var backend: String?
@@ -35,6 +38,11 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "Prefix of the service under the base URL.")
     var prefix = "rps"
 
+    @OptionGroup var basic: BasicOptions
+}
+
+/// The options of all commands.
+struct BasicOptions: ParsableArguments {
     @Option(help: "File that keeps users and tokens. (default: $MPIN_STORE or ~/.mpin/store)")
     var store: String?
 

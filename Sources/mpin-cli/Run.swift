@@ -10,27 +10,63 @@ struct Report: Encodable {
     var user: String?
     var state: String?
     var users: [[String: String]]?
+    /// How many users were exported or imported.
+    var count: Int?
     var code: String?
     var secondsToLive: Int32?
     var answer: String?
+    /// The token of a login at a MIRACL Trust project, for the application's own server.
+    var jwt: String?
+    var session: SessionReport?
+    var signed: SignedReport?
     var httpStatus: Int?
     var requestID: String?
     /// After a wrong PIN: how many attempts are left. Nil if the server does not say.
     var attemptsLeft: Int?
+    /// When to try again, in seconds since 1970. Nil if the server does not say.
+    var retryAt: Int64?
 }
 
 extension CommonOptions {
-    /// Runs a command's work, prints its report, and ends the program with the documented exit code.
+    /// Runs a command's work with a client of the server, prints its report, and ends the program with the documented
+    /// exit code.
     func run(needsBackend: Bool = true, _ work: (MPinClient) async throws -> Report) async throws {
-        do {
+        try await basic.run {
             if needsBackend, backendURL == nil { throw Failure("no backend: --backend or MPIN_BACKEND") }
-            write(try await work(try await client()))
-        } catch let error as MPinError {
+            var configuration = try basic.configuration()
+            configuration.backend = backendURL
+            configuration.prefix = prefix
+            return try await work(try await MPinClient(configuration))
+        }
+    }
+
+    /// The URL of the backend; nil if neither `--backend` nor the environment names one.
+    var backendURL: String? { backend ?? environment("MPIN_BACKEND") }
+
+    var pinFd: Int32? { basic.pinFd }
+
+    /// The user with the id `id`. Throws if the store has no such user.
+    func known(_ id: String, _ client: MPinClient) async throws -> User {
+        guard let user = try await client.user(id) else { throw Failure("\(id) is not registered here") }
+        return user
+    }
+}
+
+/// The variable `name` of the environment; nil if it is missing or empty.
+func environment(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+}
+
+extension BasicOptions {
+    /// Does a command's work, prints its report, and ends the program with the documented exit code.
+    func run(_ work: () async throws -> Report) async throws {
+        do { write(try await work()) } catch let error as MPinError {
             write(
                 Report(
                     result: name(error.code), text: error.text, httpStatus: error.httpStatus,
-                    requestID: error.requestID.isEmpty ? nil : error.requestID, attemptsLeft: error.attemptsLeft))
-            throw exitCode(error.code)
+                    requestID: error.requestID.isEmpty ? nil : error.requestID, attemptsLeft: error.attemptsLeft,
+                    retryAt: error.retryAt))
+            throw exitCode(error)
         } catch let error as Blocked {
             write(Report(result: "BLOCKED", text: "\(error.user): ask the operator to unblock you, or register again"))
             throw ExitCode(4)
@@ -40,16 +76,14 @@ extension CommonOptions {
         }
     }
 
-    private func client() async throws -> MPinClient {
+    /// The settings of a client without a backend.
+    func configuration() throws -> Configuration {
         var configuration = Configuration(storagePath: try storePath())
-        configuration.backend = backendURL
-        configuration.prefix = prefix
         configuration.caFile = caFile
-        return try await MPinClient(configuration)
+        return configuration
     }
 
-    /// The URL of the backend; nil if neither `--backend` nor the environment names one.
-    var backendURL: String? { backend ?? environment("MPIN_BACKEND") }
+    var reader: PINReader { PINReader(descriptor: pinFd) }
 
     /// The path of the store. Creates the default folder if no path is given and the folder does not exist.
     func storePath() throws -> String {
@@ -62,26 +96,16 @@ extension CommonOptions {
         return folder.appending(path: "store").path
     }
 
-    /// The user with the id `id`. Throws if the store has no such user.
-    func known(_ id: String, _ client: MPinClient) async throws -> User {
-        guard let user = try await client.user(id) else { throw Failure("\(id) is not registered here") }
-        return user
-    }
-
-    private func environment(_ name: String) -> String? {
-        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-
     private func write(_ report: Report) {
         guard json else { return print(printable(report.lines)) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        if let text = try? encoder.encode(report) { print(String(decoding: text, as: UTF8.self)) }
+        print(jsonText(report))
     }
 
-    private func exitCode(_ code: MPinError.Code) -> ExitCode {
-        switch code {
-        case .incorrectPIN: ExitCode(3)
+    private func exitCode(_ error: MPinError) -> ExitCode {
+        switch error.code {
+        // A time to try again means that wrong PINs have blocked the user until then.
+        case .incorrectPIN: ExitCode(error.retryAt == nil ? 3 : 4)
+        case .revoked: ExitCode(4)
         case .identityNotVerified: ExitCode(5)
         default: ExitCode(1)
         }
@@ -90,6 +114,13 @@ extension CommonOptions {
     private func name(_ code: MPinError.Code) -> String {
         "\(code)".replacing(/[A-Z]+/) { "_\($0.output)" }.uppercased()
     }
+}
+
+/// The value as JSON in one line; empty if it cannot be encoded.
+func jsonText(_ value: some Encodable) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
 }
 
 extension Report {
@@ -101,8 +132,13 @@ extension Report {
                 : users.map { "\($0["user"] ?? "")\t\($0["state"] ?? "")\t\($0["backend"] ?? "")" }
                     .joined(separator: "\n")
         }
+        if let count { return "\(count) users" }
+        if let jwt { return jwt }
+        if let session { return session.lines }
+        if let signed { return jsonText(signed) }
         let end = secondsToLive.map { " (good for \($0) s)" } ?? ""
         if let code { return "\(code)\(end)" }
-        return text.map { "\(result): \($0)" } ?? result
+        let later = retryAt.map { "; try again at \(Date(timeIntervalSince1970: Double($0)).ISO8601Format())" } ?? ""
+        return text.map { "\(result): \($0)\(later)" } ?? result
     }
 }

@@ -17,18 +17,20 @@ struct PINReader {
         return PIN(ascii: first)
     }
 
-    /// Asks for a code that is not a PIN.
+    /// Asks for a code, a token or a link, which is not a PIN and may be long.
     func readCode(_ prompt: String) throws -> String {
-        String(decoding: try descriptor.map(line) ?? ask(prompt), as: UTF8.self)
+        let limit = 4095
+        return String(
+            decoding: try descriptor.map { try line($0, limit: limit) } ?? ask(prompt, limit: limit), as: UTF8.self)
     }
 
-    private func ask(_ prompt: String) throws -> [UInt8] {
+    private func ask(_ prompt: String, limit: Int = 64) throws -> [UInt8] {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else { throw Failure("no terminal to read the PIN from; use --pin-fd") }
         defer { close(terminal) }
         write(terminal, prompt + ": ")
         defer { write(terminal, "\n") }
-        return try withoutEcho(terminal) { try line(terminal) }
+        return try withoutEcho(terminal) { try line(terminal, limit: limit) }
     }
 
     /// Turns the terminal's echo off while `body` runs. Signals that would end the program only end the reading, so
@@ -60,10 +62,10 @@ struct PINReader {
     }
 
     /// Reads a line one byte at a time, so that nothing of the next line is consumed, which may be the next PIN.
-    private func line(_ descriptor: Int32) throws -> [UInt8] {
+    private func line(_ descriptor: Int32, limit: Int = 64) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while bytes.count < 64 {
+        while bytes.count < limit {
             // Waits at most 100 ms at a time, because a signal may arrive in another thread and then does not interrupt
             // the wait.
             var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

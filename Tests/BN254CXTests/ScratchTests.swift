@@ -122,6 +122,17 @@ final class ScratchTests: XCTestCase {
         XCTAssertLessThanOrEqual(7 * G1.count + 9 * Scalar.count + sum, Arena.capacity)
     }
 
+    /// The same for the smaller arena: pass 1 with a time permit has the most values, a table of multiples among them.
+    func testTheSmallerArenaHoldsTheOperationsInG1() {
+        let values = 12 * G1.count + 8 * Scalar.count + G1Multiples.count + 2 * 65
+        for scratch in [
+            G1Multiples.scratch, G1.multiplyScratch, G1.mapScratch, G1.encodingScratch, 5 * 4 + Fp.powerScratch,
+            ScalarSplit.scratch,
+        ] {
+            XCTAssertLessThanOrEqual(values + scratch, Arena.g1Capacity)
+        }
+    }
+
     /// Tests that GMP's constant-time products of four limbs need no scratch, because the engine passes none to them.
     func testProductsOfFourLimbsNeedNoScratch() {
         XCTAssertEqual(__gmpn_sec_mul_itch(4, 4), 0)

@@ -85,6 +85,9 @@ static void expect_what_the_server_says(mpin_user *user, const char *url)
     CHECK(number == 1, "the token is not whole");
     CHECK_STATUS(mpin_user_get_pin_length(user, &number), MPIN_OK);
     CHECK(number == 0, "%d digits", number);
+    CHECK_STATUS(mpin_user_get_registration_pin_length(user, &number),
+                 MPIN_OK);
+    CHECK(number == 0, "%d digits", number);
     CHECK_STATUS(mpin_user_get_can_sign(user, &number), MPIN_OK);
     CHECK(number == 0, "the user can sign");
     expect_text(user_id, user, WALKER);

@@ -100,6 +100,9 @@ static void registration(void)
     expect_text(user_verification, user, "em");
     CHECK_STATUS(mpin_user_get_pin_length(user, &number), MPIN_OK);
     CHECK(number == 4, "%d digits", number);
+    CHECK_STATUS(mpin_user_get_registration_pin_length(user, &number),
+                 MPIN_OK);
+    CHECK(number == 4, "%d digits", number);
     CHECK_STATUS(mpin_user_get_registration_expiration(user, &expiration),
                  MPIN_OK);
     CHECK(expiration.expire_time == 1893456000, "another end");

@@ -50,6 +50,39 @@ static void trust_registration(void)
     expect_text(user_verification, member_user, "standardEmail");
 }
 
+/* A registration over an identity, at a project that has come to want longer
+ * PINs: until its end the identity keeps its own. */
+static void trust_registration_anew(void)
+{
+    mpin_user *again = NULL;
+    int32_t present = 0, chosen = 0;
+    mfa.server.digits = 6;
+    CHECK_STATUS(
+        mpin_trust_start_registration(sdk, &again, "alice", "token", NULL),
+        MPIN_OK);
+    CHECK_STATUS(mpin_user_get_pin_length(again, &present), MPIN_OK);
+    CHECK_STATUS(mpin_user_get_registration_pin_length(again, &chosen),
+                 MPIN_OK);
+    CHECK(present == 4 && chosen == 6, "%d and %d digits", (int)present,
+          (int)chosen);
+    expect_state(again, MPIN_USER_REGISTERED, 3);
+    CHECK_STATUS(mpin_trust_finish_registration(sdk, again, "1234"),
+                 MPIN_PIN_INVALID);
+    CHECK_STATUS(mpin_trust_finish_registration(sdk, again, "123456"),
+                 MPIN_OK);
+    CHECK_STATUS(mpin_user_get_pin_length(again, &present), MPIN_OK);
+    CHECK(present == 6, "%d digits", (int)present);
+    CHECK_STATUS(mpin_trust_authenticate(sdk, again, NULL, NULL, "123456"),
+                 MPIN_OK);
+    mfa.server.digits = 4;
+    mpin_user_free(again);
+    CHECK_STATUS(
+        mpin_trust_start_registration(sdk, &again, "alice", "token", NULL),
+        MPIN_OK);
+    CHECK_STATUS(mpin_trust_finish_registration(sdk, again, "1234"), MPIN_OK);
+    mpin_user_free(again);
+}
+
 static void trust_logins(void)
 {
     mpin_trust_quick_code code;
@@ -234,6 +267,7 @@ static void trust_export(void)
 static void trust_project(void)
 {
     trust_registration();
+    trust_registration_anew();
     trust_logins();
     trust_signing();
     trust_errors();

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Registers and logs in two users at a real server: alice with the C example, bob with the Python example. Alice also
-# logs in at the server's website and at one of somebody else, by QR code.
+# logs in at the server's website and at one of somebody else, by QR code. Carol registers and logs in at a project of
+# MIRACL Trust, which is also at that server, with mpin-cli.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -98,10 +99,43 @@ tour() {
     login BLOCKED 3333
 }
 
+# A project whose app knows nothing of M-Pin but MIRACL's wire: a mail with a code, a PIN, a JWT for the app's server.
+trust_tour() {
+    local cli=("$root/build/mpin-cli" trust) carol=carol@example.com code registration
+    export MPIN_PROJECT=my-app MPIN_PROJECT_URL=$backend MPIN_STORE=$work/$carol.store
+    "$root/build/mpind" project add my-app --verification code --state-dir "$work/state" >"$work/project.log"
+    say "a project of MIRACL Trust at the same server: my-app"
+    mkfifo "$work/typed"
+    "${cli[@]}" register "$carol" --pin-fd 0 <"$work/typed" >"$work/register.log" 2>/dev/null &
+    registration=$!
+    exec {typed}>"$work/typed"
+    code=$(mailed_code)
+    say "$carol got a mail with the code $code"
+    printf '%s\n1234\n' "$code" >&"$typed"
+    exec {typed}>&-
+    wait "$registration"
+    say "$carol registered with a key pair, PIN 1234: $(tail -n 1 "$work/register.log")"
+    "${cli[@]}" login "$carol" --pin-fd 0 <<<1234 >"$work/jwt" 2>/dev/null
+    say "$carol, PIN 1234: a JWT of $(wc -c <"$work/jwt") bytes, good for a minute"
+}
+
+# Prints the line of six digits in the newest mail.
+mailed_code() {
+    local mail
+    for _ in $(seq 600); do
+        mail=$(find "$work/mail" -name '*.eml' 2>/dev/null | sort | tail -n 1)
+        [ -z "$mail" ] || break
+        sleep 0.1
+    done
+    tr -d '\r ' <"$mail" | grep -xE '[0-9]{6}'
+    rm "$mail"
+}
+
 start_server
 say "mpind runs at $backend, D-TA 2 on port $dta2_port, state and mails in a temporary folder"
 tour alice@example.com "$root/build/mpin-example"
 MPIN_LIBRARY=$root/build/libmpin.so tour bob@example.com \
     "$root/build/venv/bin/python" "$root/bindings/python/examples/login.py"
+trust_tour
 stop_server
 say "server stopped, nothing left behind"

@@ -308,6 +308,26 @@ def test_several_projects_in_one_store(trust: TrustServer, phone: Phone) -> None
     assert claims(phone.jwt(first))["sub"] == user
 
 
+def test_a_registration_over_an_identity_with_a_shorter_pin(trust: TrustServer, phone: Phone) -> None:
+    trust.project("growing")
+    phone.choose("growing")
+    handle = phone.register(trust, user := trust.user())
+    trust.operate("project", "set", "growing", "--pin-length", "6")
+    code = QuickCode()
+    phone.call("trust_generate_quick_code", handle, byref(code), PIN)
+    again = phone.start(user, code.code)
+    lengths = c_int32(), c_int32()
+    assert lib.mpin_user_get_pin_length(again, byref(lengths[0])) == OK
+    assert lib.mpin_user_get_registration_pin_length(again, byref(lengths[1])) == OK
+    assert [length.value for length in lengths] == [4, 6]
+    # The identity is good, with its own PIN, until the registration ends.
+    phone.jwt(handle)
+    assert phone.refused("trust_finish_registration", again, PIN) == PIN_INVALID
+    phone.call("trust_finish_registration", again, b"123456")
+    assert claims(phone.jwt(again, b"123456"))["sub"] == user
+    assert phone.refused("trust_authenticate", handle, None, None, PIN) == PIN_INVALID
+
+
 def test_export_and_import(trust: TrustServer, phone: Phone, tmp_path: Path) -> None:
     phone.register(trust, user := trust.user())
     path, count = tmp_path / "mfa.json", c_size_t()

@@ -51,14 +51,19 @@ enum Engine {
         }
     }
 
+    static func point(id: [UInt8], count: Int = 65) throws -> [UInt8] {
+        try octets(count) { try Identity.point(id: id.span, into: &$0) }
+    }
+
     static func clientPass1(
-        date: Int32, id: [UInt8], x: [UInt8], e: [UInt8], bits: Int = 14, token: [UInt8], permit: [UInt8]?
+        date: Int32, id: [UInt8], point: [UInt8]? = nil, x: [UInt8], e: [UInt8], bits: Int = 14, token: [UInt8],
+        permit: [UInt8]?
     ) throws -> (sec: [UInt8], u: [UInt8], ut: [UInt8]?) {
         var sec = [UInt8](repeating: 0, count: 65), u = sec, ut = [UInt8](repeating: 0, count: date > 0 ? 65 : 0)
         var secSpan = sec.mutableSpan, uSpan = u.mutableSpan, utSpan = ut.mutableSpan
         try Client.pass1(
-            date: date, id: id.span, x: x.span, pinScalar: e.span, pinBits: bits, token: token.span,
-            permit: permit?.span, sec: &secSpan, u: &uSpan, ut: &utSpan)
+            date: date, id: id.span, point: point?.span, x: x.span, pinScalar: e.span, pinBits: bits,
+            token: token.span, permit: permit?.span, sec: &secSpan, u: &uSpan, ut: &utSpan)
         return (sec, u, date > 0 ? ut : nil)
     }
 

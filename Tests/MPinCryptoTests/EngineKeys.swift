@@ -66,14 +66,15 @@ extension Engine {
     }
 
     static func onePassClient(
-        date: Int32 = 0, id: [UInt8], x: [UInt8], e: [UInt8], bits: Int = 20, token: [UInt8], permit: [UInt8]? = nil,
-        time: Int64, message: [UInt8]
+        date: Int32 = 0, id: [UInt8], point: [UInt8]? = nil, x: [UInt8], e: [UInt8], bits: Int = 20, token: [UInt8],
+        permit: [UInt8]? = nil, time: Int64, message: [UInt8]
     ) throws -> (u: [UInt8], ut: [UInt8]?, v: [UInt8]) {
         var u = [UInt8](repeating: 0, count: 65), v = u, ut = [UInt8](repeating: 0, count: date > 0 ? 65 : 0)
         var uSpan = u.mutableSpan, vSpan = v.mutableSpan, utSpan = ut.mutableSpan
         try OnePass.prove(
-            date: date, id: id.span, x: x.span, pinScalar: e.span, pinBits: bits, token: token.span,
-            permit: permit?.span, time: time, message: message.span, u: &uSpan, ut: &utSpan, v: &vSpan)
+            date: date, id: id.span, point: point?.span, x: x.span, pinScalar: e.span, pinBits: bits,
+            token: token.span, permit: permit?.span, time: time, message: message.span, u: &uSpan, ut: &utSpan,
+            v: &vSpan)
         return (u, date > 0 ? ut : nil, v)
     }
 

@@ -65,6 +65,33 @@ final class KeyPairTests: XCTestCase {
         }
     }
 
+    /// Tests that the point that a client keeps since the registration gives the same proofs as mapping the ID again.
+    func testTheKeptPointGivesTheSameProofs() throws {
+        let e = try pinScalar("123456", .decimal6)
+        for (keyPair, date) in [(false, Int32(0)), (true, 0), (true, RegisteredIdentity.date)] {
+            let user = try RegisteredIdentity(pin: "123456", keyPair: keyPair), x = try Engine.randomScalar()
+            let permit = date > 0 ? user.permit : nil, point = try Engine.point(id: user.id)
+            XCTAssertEqual(point, try Engine.mapToG1(hash: Engine.hashID(user.id)))
+            func pass1(_ point: [UInt8]?) throws -> [[UInt8]] {
+                let made = try Engine.clientPass1(
+                    date: date, id: user.id, point: point, x: x, e: e, bits: 20, token: user.token, permit: permit)
+                return [made.sec, made.u, made.ut ?? []]
+            }
+            func sign(_ point: [UInt8]?) throws -> [[UInt8]] {
+                let made = try Engine.onePassClient(
+                    date: date, id: user.id, point: point, x: x, e: e, token: user.token, permit: permit, time: time,
+                    message: message)
+                return [made.u, made.ut ?? [], made.v]
+            }
+            XCTAssertEqual(try pass1(point), try pass1(nil))
+            XCTAssertEqual(try sign(point), try sign(nil))
+            XCTAssertNotEqual(try pass1(Engine.point(id: message)), try pass1(nil))
+            XCTAssertEqual(code { _ = try pass1([UInt8](repeating: 4, count: 65)) }, -14)
+            XCTAssertEqual(code { _ = try sign(Array(point.dropLast())) }, -11)
+        }
+        XCTAssertEqual(code { _ = try Engine.point(id: self.id, count: 64) }, -11)
+    }
+
     /// Tests that y, the challenge of a signature, is the hash that the protocol defines, modulo r.
     func testYIsTheHashModuloTheOrder() throws {
         let u = try Engine.mapToG1(hash: Engine.hashID(id))

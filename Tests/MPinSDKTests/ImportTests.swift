@@ -2,6 +2,7 @@ import Foundation
 import MPinCrypto
 import MPinSDK
 import MPinSecrets
+import MPinWire
 import XCTest
 
 /// Tests that users of three clients of Milagro and MIRACL are imported, with tokens that Milagro's crypto library
@@ -156,20 +157,8 @@ final class ImportTests: FolderTestCase {
             ("gen-reg-0", "1234"), ("gen-reg-2", "9999"), ("gen-reg-4", "12345"), ("gen-reg-6", "000001"),
         ] {
             let registration = try vector("bn254cx-trust", id)
-            let (input, output) = (texts(registration, "input"), texts(registration, "output"))
-            let shares = try ["s1", "s2"].map { try XCTUnwrap(Hex.decode(try XCTUnwrap(input[$0]))) }
-            let (_, sdk) = try start(masters: (shares[0], shares[1]))
-            let content = try JSONSerialization.jsonObject(with: Data((input["mpinIdText"] ?? "").utf8))
-            let userID = try XCTUnwrap((content as? [String: Any])?["userID"] as? String)
-            let list = [
-                [
-                    "userId": userID, "projectId": "p", "state": "REGISTERED", "mpinId": input["mpinId"] ?? "",
-                    "token": output["token"] ?? "", "publicKey": output["publicKey"] ?? "", "dtas": "WyIxIiwiMiJd",
-                    "pinLength": pin.count,
-                ] as [String: Any]
-            ]
-            XCTAssertEqual(try sdk.importStorage(source(.clientJS, try json(list))), 1, id)
-            let user = try XCTUnwrap(try sdk.user(userID), id)
+            let (sdk, user) = try imported(registration, pinLength: pin.count)
+            XCTAssertEqual(user.record.signing?.point, texts(registration, "output")["A"], id)
             XCTAssertTrue(user.canSign, id)
             // Signing keys cannot be registered, because they would replace the key pair that this user needs to log
             // in.
@@ -178,6 +167,42 @@ final class ImportTests: FolderTestCase {
                 failure { () throws(SDKError) in try sdk.startRegistrationDVS(user, pin: digits.span) }, .flowError)
             XCTAssertEqual(logIn(sdk, user, String("987654".prefix(pin.count))), .incorrectPIN, id)
             XCTAssertNil(logIn(sdk, user, pin), id)
+        }
+    }
+
+    /// Imports the user with a key pair that a vector registers.
+    private func imported(_ registration: [String: Any], pinLength: Int) throws -> (SDK, User) {
+        let (input, output) = (texts(registration, "input"), texts(registration, "output"))
+        let shares = try ["s1", "s2"].map { try XCTUnwrap(Hex.decode(try XCTUnwrap(input[$0]))) }
+        let (_, sdk) = try start(masters: (shares[0], shares[1]))
+        let content = try JSONSerialization.jsonObject(with: Data((input["mpinIdText"] ?? "").utf8))
+        let userID = try XCTUnwrap((content as? [String: Any])?["userID"] as? String)
+        let list = [
+            [
+                "userId": userID, "projectId": "p", "state": "REGISTERED", "mpinId": input["mpinId"] ?? "",
+                "token": output["token"] ?? "", "publicKey": output["publicKey"] ?? "", "dtas": "WyIxIiwiMiJd",
+                "pinLength": pinLength,
+            ] as [String: Any]
+        ]
+        XCTAssertEqual(try sdk.importStorage(source(.clientJS, try json(list))), 1, userID)
+        return (sdk, try XCTUnwrap(try sdk.user(userID), userID))
+    }
+
+    /// A record of an older version does not have the identity's point, so each login computes it. One with the point of
+    /// another identity cannot log in, which shows that logins use the point that is stored.
+    func testAnOldRecordWithoutThePointLogsIn() throws {
+        let (sdk, user) = try imported(try vector("bn254cx-trust", "gen-reg-0"), pinLength: 4)
+        let other = texts(try vector("bn254cx-trust", "gen-reg-2"), "output")["A"]
+        let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
+        for (point, result) in [(nil, nil), (other, Status.incorrectPIN)] {
+            let text = try JSON.encode(user.record).plainText
+            let kept = "\"point\":\"\(try XCTUnwrap(user.record.signing?.point ?? text))\""
+            let changed = text.replacingOccurrences(of: kept + ",", with: point.map { "\"point\":\"\($0)\"," } ?? "")
+            let bytes = Array(changed.utf8)
+            let record = try JSON.decode(UserRecord.self, from: bytes.span)
+            XCTAssertEqual(record.signing?.point, point)
+            _ = try store.update(record.key) { $0 = record }
+            XCTAssertEqual(logIn(sdk, user, "1234"), result)
         }
     }
 

@@ -46,8 +46,10 @@ final class RecordTests: XCTestCase {
         record.pinLength = 6
         record.verificationType = "em"
         let token = try XCTUnwrap(record.token)
+        let publicKey = String(repeating: "00", count: 128)
         record.signing = UserRecord.Signing(
-            mpinID: "7b7d", publicKey: "00", dtas: "WyI=", token: token, mapping: .decimal6)
+            mpinID: "7b7d", publicKey: publicKey, dtas: "WyI=", token: token, mapping: .decimal6)
+        XCTAssertEqual(record.signing?.point, Hex.encode(try MPinID.point("7b7d", publicKey: publicKey)))
         let text = try JSON.encode(record)
         XCTAssertEqual(try JSON.decode(UserRecord.self, from: text.span), record)
     }

@@ -105,9 +105,17 @@ final class TrustTranscriptTests: FolderTestCase {
         let pin = Self.pin
         let user = try sdk.startTrustRegistration(userID, activationToken: token)
         XCTAssertEqual(user.pinLength, 4)
+        XCTAssertEqual(user.registrationPINLength, 4)
         try sdk.finishTrustRegistration(user, pin: pin.span)
         XCTAssertEqual(user.state, .registered)
+        try checkPoint(user)
         return user
+    }
+
+    /// Checks that the point in the user's record is the one to which M-Pin ID and public key map.
+    private func checkPoint(_ user: User) throws {
+        let signing = try XCTUnwrap(user.record.signing)
+        XCTAssertEqual(signing.point, Hex.encode(try MPinID.point(signing.mpinID, publicKey: signing.publicKey)))
     }
 
     /// Registers alice as the recording does.
@@ -182,6 +190,7 @@ final class TrustTranscriptTests: FolderTestCase {
         let before = user.mpinID
         try play("trust-10", 42...50) { _ = try sdk.authenticate(user, pin: pin.span) }
         XCTAssertNotEqual(user.mpinID, before)
+        try checkPoint(user)
         try play("trust-11", 53...55) {
             try sdk.authenticate(
                 pushProjectID: "proj-1", userID: userID,
@@ -194,8 +203,9 @@ final class TrustTranscriptTests: FolderTestCase {
             }
         }
         XCTAssertEqual(user.state, .revoked)
-        let again = try client("one")
-        XCTAssertEqual(try again.user(userID)?.state, .revoked)
+        let again = try XCTUnwrap(try client("one").user(userID))
+        XCTAssertEqual(again.state, .revoked)
+        try checkPoint(again)
     }
 
     func testAQuickCodeRegistersAnotherDevice() throws {

@@ -52,10 +52,12 @@ def is_well_formed(path: Path) -> None:
 
 def check_client(page: str, program: str) -> None:
     top = help_of(program)
-    commands = subcommands(top)
-    assert len(commands) >= 8, top
-    assert page_commands(page) == {*commands, "help"}, page_commands(page) ^ {*commands, "help"}
-    options = set().union(*(long_options(help_of(program, name).partition("OPTIONS:")[2]) for name in commands))
+    commands = [
+        [name, *below] for name in subcommands(top) for below in map(str.split, subcommands(help_of(program, name)) or [""])
+    ]
+    names = {" ".join(command) for command in commands} | {"help"}
+    assert len(commands) >= 19 and page_commands(page) == names, page_commands(page) ^ names
+    options = set().union(*(long_options(help_of(program, *words).partition("OPTIONS:")[2]) for words in commands))
     assert page_options(page) == options, page_options(page) ^ options
     codes = set(re.findall(r"\b([0-9]+) [a-z]", re.sub(r"\s+", " ", top.partition("Exit codes:")[2]).partition(".")[0]))
     assert len(codes) >= 6 and page_codes(page) == codes, (page_codes(page), codes)

@@ -38,10 +38,10 @@ public:
         String GetProjectId() const { return Read(mpin_user_get_customer_id); }
         /** The M-Pin ID in hex. */
         String GetMPinId() const { return Read(mpin_user_get_mpin_id); }
-        int GetPinLength() const {
-            int32_t digits = 0;
-            if (mpin_user_get_pin_length(m_user, &digits) != MPIN_OK) return 0;
-            return digits;
+        int GetPinLength() const { return Digits(mpin_user_get_pin_length); }
+        /** The length of the PIN to choose at the end of a registration. */
+        int GetRegistrationPinLength() const {
+            return Digits(mpin_user_get_registration_pin_length);
         }
         State GetState() const {
             int32_t state = INVALID;
@@ -57,6 +57,11 @@ public:
         explicit User(mpin_user *user) : m_user(user) {}
         User(const User &);
         User &operator=(const User &);
+
+        int Digits(mpin_status (*get)(mpin_user *, int32_t *)) const {
+            int32_t digits = 0;
+            return get(m_user, &digits) == MPIN_OK ? digits : 0;
+        }
 
         /* A text of the user; empty if the handle is not valid any more. */
         String Read(Getter get) const {
@@ -288,7 +293,7 @@ public:
         user = started;
         if (!pin)
             return Status(Status::PIN_INPUT_CANCELED, "nobody gives the PIN");
-        return FinishRegistration(started, pin(started->GetPinLength()));
+        return FinishRegistration(started, pin(started->GetRegistrationPinLength()));
     }
 
     Status StartRegistration(

@@ -7,6 +7,8 @@ struct Credential {
     let mpinID: String
     /// The bytes that are hashed to the identity's point: the M-Pin ID and, with a key pair, the public key.
     let id: [UInt8]
+    /// The point to which `id` maps, 65 bytes; nil without a key pair and in records of older versions.
+    var point: [UInt8]?
     /// The login token or the signing token, a G1 point of 65 bytes.
     let token: SecretBytes
     let mapping: PINMapping
@@ -27,6 +29,7 @@ struct Credential {
         self.mpinID = mpinID
         if let signing = record.signing, signing.mpinID == mpinID {
             id = try MPinID.bytes(mpinID, publicKey: signing.publicKey)
+            point = signing.point.flatMap { Hex.decode($0) }
             publicKey = signing.publicKey
             dtas = signing.dtas
         } else {
@@ -42,6 +45,7 @@ struct Credential {
         id = try MPinID.bytes(signing.mpinID, publicKey: signing.publicKey)
         token = signing.token.secret
         mapping = signing.mapping
+        point = signing.point.flatMap { Hex.decode($0) }
         publicKey = signing.publicKey
         dtas = signing.dtas
     }

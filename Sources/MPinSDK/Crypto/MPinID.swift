@@ -4,7 +4,7 @@ import MPinWire
 
 /// Functions for M-Pin IDs (wire section 4). An M-Pin ID is a JSON text, which is sent and stored in hex. Its bytes are
 /// hashed exactly as the server made them.
-enum MPinID {
+package enum MPinID {
     /// The maximum number of hex digits. `mpin_signature` of the C header has room for no more.
     private static let maxDigits = 4094
 
@@ -51,5 +51,16 @@ enum MPinID {
             throw SDKError(.storageError, "the public key is not hex")
         }
         return try bytes(mpinID) + key
+    }
+
+    /// The point of an identity with a key pair, a G1 point of 65 bytes. `publicKey` is 128 bytes in hex.
+    package static func point(_ mpinID: String, publicKey: String) throws(SDKError) -> [UInt8] {
+        let id = try bytes(mpinID, publicKey: publicKey)
+        var point = [UInt8](repeating: 0, count: MPinSize.g1)
+        try cryptoStep("identity") { () throws(MPinError) in
+            var octets = point.mutableSpan
+            try Identity.point(id: id.span, into: &octets)
+        }
+        return point
     }
 }

@@ -17,13 +17,14 @@ struct Proof: ~Copyable {
     init(_ credential: Credential, _ number: PINNumber, _ login: User.Login, random: RandomSource) throws(SDKError) {
         let x = try freshScalar(random)
         try self.init(
-            id: credential.id, token: credential.token, pinScalar: number.scalar, pinBits: number.bits, login: login,
-            x: x)
+            id: credential.id, point: credential.point, token: credential.token, pinScalar: number.scalar,
+            pinBits: number.bits, login: login, x: x)
     }
 
-    /// Computes the commitments for a given x. `token` has 65 bytes, `pinScalar` and `x` have 32 bytes each.
+    /// Computes the commitments for a given x. `point` and `token` have 65 bytes, `pinScalar` and `x` have 32 bytes each.
     init(
-        id: [UInt8], token: SecretBytes, pinScalar: SecretBytes, pinBits: Int, login: User.Login, x: SecretBytes
+        id: [UInt8], point: [UInt8]? = nil, token: SecretBytes, pinScalar: SecretBytes, pinBits: Int,
+        login: User.Login, x: SecretBytes
     ) throws(SDKError) {
         let sec = SecretBytes(count: MPinSize.g1)
         var u = [UInt8](repeating: 0, count: MPinSize.g1)
@@ -33,8 +34,9 @@ struct Proof: ~Copyable {
             var uOctets = u.mutableSpan
             var utOctets = ut.mutableSpan
             try Client.pass1(
-                date: login.date, id: id.span, x: x.span, pinScalar: pinScalar.span, pinBits: pinBits,
-                token: token.span, permit: login.permit?.span, sec: &secOctets, u: &uOctets, ut: &utOctets)
+                date: login.date, id: id.span, point: point?.span, x: x.span, pinScalar: pinScalar.span,
+                pinBits: pinBits, token: token.span, permit: login.permit?.span, sec: &secOctets, u: &uOctets,
+                ut: &utOctets)
         }
         self.u = u
         self.ut = ut

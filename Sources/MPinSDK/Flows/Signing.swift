@@ -82,9 +82,9 @@ extension Core {
             var vOctets = v.mutableSpan
             var none = MutableSpan<UInt8>()
             try OnePass.prove(
-                date: 0, id: credential.id.span, x: x.span, pinScalar: number.scalar.span, pinBits: number.bits,
-                token: credential.token.span, permit: nil, time: timestamp, message: hash.span, u: &uOctets, ut: &none,
-                v: &vOctets)
+                date: 0, id: credential.id.span, point: credential.point?.span, x: x.span,
+                pinScalar: number.scalar.span, pinBits: number.bits, token: credential.token.span,
+                permit: nil, time: timestamp, message: hash.span, u: &uOctets, ut: &none, v: &vOctets)
         }
         return Signature(
             timestamp: timestamp, u: u, v: v, publicKey: credential.publicKeyOctets, mpinID: credential.mpinID,

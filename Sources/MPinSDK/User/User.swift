@@ -94,8 +94,19 @@ package final class User: Sendable {
     /// Names of the customer and the application from the server or, before its answer, from the program; may be empty.
     package var customerID: String { content.withLock { $0.record.customerID ?? "" } }
     package var appID: String { content.withLock { $0.record.appID ?? "" } }
-    /// The number of digits of a PIN; 0 if the server does not say.
+    /// The number of digits of the user's PIN; 0 if the server does not say. Of a user without an identity it is that of
+    /// the PIN to choose.
     package var pinLength: Int {
+        content.withLock { content in
+            let stored = content.record.pinLength
+            // A registration may replace the identity by one with a longer PIN. Until then, logins need the present PIN.
+            let length = content.record.token == nil ? content.trustRegistration?.pinLength ?? stored : stored
+            return length ?? 0
+        }
+    }
+    /// The number of digits of the PIN to choose at the end of the registration that is under way; 0 if the server does
+    /// not say.
+    package var registrationPINLength: Int {
         content.withLock { $0.trustRegistration?.pinLength ?? $0.record.pinLength ?? 0 }
     }
     /// How the server has verified the user id, such as `em` for a mail; empty if it does not say.
@@ -113,7 +124,7 @@ package final class User: Sendable {
         content.withLock { Expiration(expireTime: $0.record.expireTime ?? 0, nowTime: $0.record.nowTime ?? 0) }
     }
 
-    var record: UserRecord { content.withLock { $0.record } }
+    package var record: UserRecord { content.withLock { $0.record } }
     var key: IdentityKey { record.key }
     var lifecycle: UserLifecycle { content.withLock { $0.lifecycle } }
     var registration: Registration? { content.withLock { $0.registration } }

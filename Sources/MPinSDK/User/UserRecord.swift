@@ -1,4 +1,5 @@
 package import MPinCrypto
+import MPinSecrets
 package import MPinWire
 
 /// A mapping is stored by its name. The conformance belongs to the store: MPinCrypto also compiles to WebAssembly, where
@@ -64,9 +65,13 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// An identity with a key pair.
     package struct Signing: Codable, Sendable, Equatable {
         /// The M-Pin ID that signs, its exact bytes in lower-case hex.
-        package var mpinID: String
+        package let mpinID: String
         /// The public key, a G2 point: 128 bytes in hex.
-        package var publicKey: String
+        package let publicKey: String
+        /// The identity's point, a G1 point of 65 bytes in hex: that to which M-Pin ID and public key map. Logins use it,
+        /// because mapping takes a tenth of their time. It is never read from anywhere but the sealed record, and always
+        /// belongs to the two members above, because none of the three can change. Nil in records of older versions.
+        package let point: String?
         /// The names of the D-TAs that made the client secret, in base64.
         package var dtas: String
         /// The signing token, a G1 point of 65 bytes.
@@ -76,6 +81,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         package init(mpinID: String, publicKey: String, dtas: String, token: SecretHex, mapping: PINMapping) {
             self.mpinID = mpinID
             self.publicKey = publicKey
+            point = (try? MPinID.point(mpinID, publicKey: publicKey)).map { Hex.encode($0) }
             self.dtas = dtas
             self.token = token
             self.mapping = mapping

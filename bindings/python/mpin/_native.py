@@ -74,6 +74,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_user_get_app_id": (c_int32, [_handle, _out_text, _size]),
     "mpin_user_get_device_name": (c_int32, [_handle, _out_text, _size]),
     "mpin_user_get_pin_length": (c_int32, [_handle, _number]),
+    "mpin_user_get_registration_pin_length": (c_int32, [_handle, _number]),
     "mpin_user_get_verification_type": (c_int32, [_handle, _out_text, _size]),
     "mpin_user_get_can_sign": (c_int32, [_handle, _number]),
     "mpin_user_get_registration_expiration": (c_int32, [_handle, POINTER(structures.Expiration)]),

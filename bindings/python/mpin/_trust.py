@@ -188,7 +188,8 @@ class Trust(Calls):
         """Registers this device and fetches the client secret. The token is used up.
 
         activation_token: from get_activation_token() or the project's back end, or a QuickCode; push_token: where push
-        messages reach this device. Ask for a PIN of user.pin_length digits next.
+        messages reach this device. Ask for a PIN of user.registration_pin_length digits
+        next.
 
         Raises ActivationTokenInvalidError, ProjectMismatchError.
         """
@@ -213,7 +214,7 @@ class Trust(Calls):
     ) -> User:
         """Registers in one call. ask: is called once with the number of digits and returns the PIN."""
         user = self.start_registration(user_id, activation_token, push_token)
-        self.finish_registration(user, ask(user.pin_length))
+        self.finish_registration(user, ask(user.registration_pin_length))
         return user
 
     # Logins

@@ -66,8 +66,13 @@ class User(Closable):
 
     @property
     def pin_length(self) -> int:
-        """The number of digits of a PIN at this backend, 4 to 6; 0 if all of these are allowed."""
+        """The number of digits of the user's PIN, 4 to 6; 0 if all of these are allowed."""
         return self._sdk._number(lib.mpin_user_get_pin_length, self._handle)
+
+    @property
+    def registration_pin_length(self) -> int:
+        """The number of digits of the PIN to choose at the end of the registration that is under way, as pin_length."""
+        return self._sdk._number(lib.mpin_user_get_registration_pin_length, self._handle)
 
     @property
     def verification_type(self) -> str:

@@ -129,7 +129,8 @@ def test_registration_by_code_and_login(service: Service, trust: mpin.Trust) -> 
     activation = trust.get_activation_token(who, code)
     assert (activation.project_id, activation.user_id, activation.access_id) == ("codes", who, "")
     user = trust.start_registration(who, activation.activation_token)
-    assert user.state is State.INVALID and user.pin_length == 4 and trust.list_users() == []
+    assert user.state is State.INVALID and user.pin_length == user.registration_pin_length == 4
+    assert trust.list_users() == []
     with pytest.raises(mpin.PinInvalidError):
         trust.finish_registration(user, "123456")
     with pytest.raises(mpin.PinInputCanceledError):

@@ -21,4 +21,16 @@ extension SDK {
             return users.count
         }
     }
+
+    /// Adds the users in a file that ``exportUsers(to:)`` has written, or into which the list of client-js was copied,
+    /// except those that are known already. Returns the number of added users. Refuses a file that the group or others
+    /// can read, and one of more than a megabyte.
+    package func importUsers(from path: String) throws(SDKError) -> Int {
+        try perform { core, _ throws(SDKError) in _ = try core.currentProject() }
+        let text: SecretBytes
+        do { text = try SecretFile.load(path, limit: 1 << 20) } catch {
+            throw SDKError(.storageError, "import: \(error)")
+        }
+        return try importStorage(ImportSource(format: .clientJS, users: text))
+    }
 }

@@ -6,7 +6,7 @@ import MPinWire
 /// Registration at a MIRACL Trust project (TRUST wire sections 1.4 and 5). PINs are passed as ASCII digits.
 extension SDK {
     /// Registers this device with a new key pair and fetches the client secret. Afterwards only the PIN is missing:
-    /// ``User/pinLength`` tells its length. An identity that the user has stays as it is until then. The activation
+    /// ``User/registrationPINLength`` tells its length. An identity that the user has stays as it is until then. The activation
     /// token may also be a QuickCode.
     package func startTrustRegistration(
         _ userID: String, activationToken: String, pushToken: String? = nil
