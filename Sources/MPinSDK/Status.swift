@@ -34,6 +34,19 @@ package enum Status: Int32, Sendable, CaseIterable {
     case tooManyRequests = 39
     case randomFailed = 40
 
+    // Sessions of apps (MPinSession).
+    case noCredentials = 64
+    case noRefreshToken = 65
+    case renewFailed = 66
+    case exchangeFailed = 67
+    case revokeFailed = 68
+    case largeMinTTL = 69
+    case loginRequired = 70
+    case interactionNotAllowed = 71
+    case providerUnknown = 72
+    case loginRefused = 73
+    case tokenInvalid = 74
+
     /// The name in the C header without its prefix.
     package var name: String {
         switch self {
@@ -68,6 +81,17 @@ package enum Status: Int32, Sendable, CaseIterable {
         case .unsupportedFormat: "UNSUPPORTED_FORMAT"
         case .tooManyRequests: "TOO_MANY_REQUESTS"
         case .randomFailed: "RANDOM_FAILED"
+        case .noCredentials: "NO_CREDENTIALS"
+        case .noRefreshToken: "NO_REFRESH_TOKEN"
+        case .renewFailed: "RENEW_FAILED"
+        case .exchangeFailed: "EXCHANGE_FAILED"
+        case .revokeFailed: "REVOKE_FAILED"
+        case .largeMinTTL: "LARGE_MIN_TTL"
+        case .loginRequired: "LOGIN_REQUIRED"
+        case .interactionNotAllowed: "INTERACTION_NOT_ALLOWED"
+        case .providerUnknown: "PROVIDER_UNKNOWN"
+        case .loginRefused: "LOGIN_REFUSED"
+        case .tokenInvalid: "TOKEN_INVALID"
         }
     }
 }
