@@ -155,6 +155,9 @@ oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID prov
 	Tests/EndToEnd/oidc.sh
 	Tests/EndToEnd/forward_auth.sh
 
+session-test: lib server build/oidc-venv/installed ## sessions of apps: renewal by many threads and processes, kills, a bad network, forged tokens
+	Tests/EndToEnd/session.sh
+
 SAMPLES = flask apache nginx mobile
 samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
 	Tests/EndToEnd/samples.sh $(SAMPLES)

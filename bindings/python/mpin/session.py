@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
+import threading
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -132,7 +133,7 @@ class Session(Calls):
         and must not call the same sdk.
         """
         self._free = lib.mpin_session_free
-        self._failure_of_callback: BaseException | None = None
+        self._failures = threading.local()
         if not 0.001 <= login_timeout < 2**32 / 1000:
             raise InvalidArgumentError("login_timeout")
         # The session uses the callbacks of the sdk, so the sdk must live as long.
@@ -158,7 +159,8 @@ class Session(Calls):
         return None
 
     def _failure(self) -> BaseException | None:
-        failure, self._failure_of_callback = self._failure_of_callback, None
+        failure: BaseException | None = getattr(self._failures, "last", None)
+        self._failures.last = None
         return failure
 
     def _ask_pin(self, ask: Callable[[PinRequest], Pin | None]) -> Callable[[Any, Any, Any], int]:
@@ -175,7 +177,7 @@ class Session(Calls):
                     ctypes.memmove(out, text, len(text))
                 return 0
             except BaseException as error:
-                self._failure_of_callback = error
+                self._failures.last = error
                 return _FAILED
 
         return call
@@ -185,7 +187,7 @@ class Session(Calls):
             try:
                 return 0 if open_url(url.decode()) else _FAILED
             except BaseException as error:
-                self._failure_of_callback = error
+                self._failures.last = error
                 return _FAILED
 
         return call
@@ -197,7 +199,7 @@ class Session(Calls):
                 texts = [text.decode() for text in (shown.user_code, shown.url, shown.complete_url)]
                 show(DeviceCode(*texts, shown.expires_in))
             except BaseException as error:
-                self._failure_of_callback = error
+                self._failures.last = error
 
         return call
 
@@ -206,7 +208,7 @@ class Session(Calls):
             try:
                 tell(SessionState(state), provider.decode())
             except BaseException as error:
-                self._failure_of_callback = error
+                self._failures.last = error
 
         return call
 
