@@ -185,7 +185,8 @@ public func mpin_session_get_expiry(_ session: OpaquePointer?, _ expiry: UnsafeM
 }
 
 @_cdecl("mpin_session_can_renew") @implementation
-public func mpin_session_can_renew(_ session: OpaquePointer?, _ can_renew: UnsafeMutablePointer<Int32>?) -> mpin_status {
+public func mpin_session_can_renew(_ session: OpaquePointer?, _ can_renew: UnsafeMutablePointer<Int32>?) -> mpin_status
+{
     guard let session = MPinABI.session(session) else { return MPIN_INVALID_HANDLE }
     return session.status(can_renew) { () throws(SDKError) in try session.canRenew() ? 1 : 0 }
 }

@@ -63,14 +63,18 @@ private struct SessionBridge: @unchecked Sendable {
     var callbacks: SessionCallbacks {
         var result = SessionCallbacks()
         if config.ask_pin != nil { result.pin = { askPIN($0) } }
-        if let open = config.open_browser {
-            result.openBrowser = { url in url.withCString { open(config.user, $0) } == MPIN_OK }
-        }
-        if let show = config.show_code { result.showCode = { showCode($0, show) } }
-        if let event = config.event {
-            result.event = { state, provider in provider.withCString { event(config.user, state.rawValue, $0) } }
-        }
+        if config.open_browser != nil { result.openBrowser = { openBrowser($0) } }
+        if config.show_code != nil { result.showCode = { showCode($0) } }
+        if config.event != nil { result.event = { tell($0, $1) } }
         return result
+    }
+
+    private func openBrowser(_ url: String) -> Bool {
+        url.withCString { config.open_browser?(config.user, $0) } == MPIN_OK
+    }
+
+    private func tell(_ state: SessionState, _ provider: String) {
+        provider.withCString { config.event?(config.user, state.rawValue, $0) }
     }
 
     private func askPIN(_ request: PINRequest) -> SecretBytes? {
@@ -85,7 +89,8 @@ private struct SessionBridge: @unchecked Sendable {
                 view.user_id = userID
                 view.attempts_left = request.attemptsLeft ?? -1
                 room.withUnsafeMutableBytes { bytes in
-                    status = config.ask_pin?(config.user, &view, bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+                    status =
+                        config.ask_pin?(config.user, &view, bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
                         ?? status
                 }
             }
@@ -95,9 +100,7 @@ private struct SessionBridge: @unchecked Sendable {
         return SecretBytes(copying: text.extracting(first: end))
     }
 
-    private func showCode(
-        _ code: DeviceCode, _ show: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<mpin_device_code>?) -> Void
-    ) {
+    private func showCode(_ code: DeviceCode) {
         code.userCode.withCString { userCode in
             code.url.withCString { url in
                 code.completeURL.withCString { completeURL in
@@ -107,7 +110,7 @@ private struct SessionBridge: @unchecked Sendable {
                     view.url = url
                     view.complete_url = completeURL
                     view.expires_in = code.expiresIn
-                    show(config.user, &view)
+                    config.show_code?(config.user, &view)
                 }
             }
         }

@@ -22,7 +22,8 @@ extension SDK {
             guard let path = path ?? (core.storagePath.isEmpty ? nil : core.storagePath + ".session"), !path.isEmpty
             else { throw SDKError(.invalidArgument, "no path for the session: name a file in its configuration") }
             return SessionParts(
-                transport: core.transport, policy: caller.policy, file: core.store.sealedFile(path, purpose: "mpin-session"),
+                transport: core.transport, policy: caller.policy,
+                file: core.store.sealedFile(path, purpose: "mpin-session"),
                 random: core.random, now: core.now, log: core.log, timeoutMilliseconds: timeout)
         }
     }

@@ -1,5 +1,5 @@
-package import MPinSDK
 import MPinHTTP
+package import MPinSDK
 import MPinSecrets
 import MPinWire
 

@@ -24,7 +24,9 @@ final class LoopbackListener {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let given = size
         let isOpen = withUnsafeMutableBytes(of: &address) { bytes in
-            guard let place = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socket >= 0 else { return false }
+            guard let place = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socket >= 0 else {
+                return false
+            }
             return bind(socket, place, given) == 0 && listen(socket, 16) == 0 && getsockname(socket, place, &size) == 0
         }
         port = UInt16(bigEndian: address.sin_port)

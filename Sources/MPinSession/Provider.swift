@@ -1,6 +1,6 @@
+import MPinHTTP
 import MPinSDK
 package import MPinWire
-import MPinHTTP
 
 /// A provider at which the users of an app log in, as the app describes it.
 package struct Provider: Sendable {

@@ -141,7 +141,8 @@ extension AppSession {
     /// token `token` is to be revoked, and the call throws.
     @discardableResult
     private func change(
-        _ former: SessionRecord, _ limits: CallLimits, unless token: SecretText?, _ change: (inout SessionRecord) -> Void
+        _ former: SessionRecord, _ limits: CallLimits, unless token: SecretText?,
+        _ change: (inout SessionRecord) -> Void
     ) throws(SDKError) -> SessionRecord {
         let changed: SessionRecord? = try store.update(within: limits) { content in
             guard var session = content.session, session.id == former.id else {

@@ -40,7 +40,9 @@ struct SessionRecord: Codable, Sendable {
         return Self.scopes(wanted) == Self.scopes(scope)
     }
 
-    private static func scopes(_ text: String) -> Set<String> { Set(text.lowercased().split(separator: " ").map(String.init)) }
+    private static func scopes(_ text: String) -> Set<String> {
+        Set(text.lowercased().split(separator: " ").map(String.init))
+    }
 }
 
 /// A refresh token whose session has ended here, but which the provider has not been told to end.
