@@ -196,8 +196,8 @@ class Session(Calls):
         def call(_: Any, code: Any) -> None:
             try:
                 shown = code.contents
-                texts = [text.decode() for text in (shown.user_code, shown.url, shown.complete_url)]
-                show(DeviceCode(*texts, shown.expires_in))
+                complete_url = shown.complete_url.decode()
+                show(DeviceCode(shown.user_code.decode(), shown.url.decode(), complete_url, shown.expires_in))
             except BaseException as error:
                 self._failures.last = error
 
