@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 # Structures that are handles, with their kinds. Other structures are outputs, except for mpin_config, an input.
-HANDLES = {"mpin_sdk": "SDK", "mpin_user": "USER", "mpin_http_response": "RESPONSE", "mpin_storage_data": "DATA"}
+HANDLES = {"mpin_sdk": "SDK", "mpin_user": "USER", "mpin_http_response": "RESPONSE", "mpin_storage_data": "DATA", "mpin_session": "SESSION"}
 TYPES = {"char *": "BUFFER", "const char *": "TEXT", "size_t *": "COUNT", "size_t": "LENGTH", "int32_t *": "NUMBER",
          "uint8_t *": "OCTETS", "const uint8_t *": "BYTES", "int32_t": "INTEGER", "int64_t": "INTEGER",
          "mpin_status": "INTEGER", "const mpin_config *": "CONFIG"}
