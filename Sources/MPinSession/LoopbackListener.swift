@@ -17,7 +17,7 @@ final class LoopbackListener {
     }
 
     init() throws(SDKError) {
-        socket = Glibc.socket(AF_INET, Self.kind, 0)
+        let socket = Glibc.socket(AF_INET, Self.kind, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
@@ -29,6 +29,7 @@ final class LoopbackListener {
             }
             return bind(socket, place, given) == 0 && listen(socket, 16) == 0 && getsockname(socket, place, &size) == 0
         }
+        self.socket = socket
         port = UInt16(bigEndian: address.sin_port)
         guard isOpen else {
             let reason = String(cString: strerror(errno))
