@@ -80,7 +80,7 @@ struct AuthorizationAnswer {
 
     /// The code. Throws if the provider has refused the login, or another provider has answered (RFC 9207).
     func code(from provider: Provider) throws(SDKError) -> SecretText {
-        if let issuer = members["iss"], issuer != provider.issuer {
+        if let expected = provider.issuer, let issuer = members["iss"], issuer != expected {
             throw SDKError(.loginRefused, "another provider has answered (iss)")
         }
         if let error = members["error"] {

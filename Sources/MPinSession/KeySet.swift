@@ -4,22 +4,25 @@ import MPinSDK
 import MPinSecrets
 import MPinWire
 
-/// The public keys of a provider. They are fetched when a token names a key that is not known, at most once for each
-/// token.
+/// The public keys of providers. They are fetched at the first token, after an hour, and when a token does not fit the
+/// known ones, at most once for each token.
 final class KeySet: Sendable {
-    private let keys = Locked<[String: [JSONValue]]>([:])
+    private let known = Locked<[String: (keys: [JSONValue], until: Deadline)]>([:])
+    private static let lifetimeMilliseconds: UInt32 = 3_600_000
 
     /// Throws unless the signature of the token is that of a key at `url`. `kid` is the name of the key in the token's
     /// header; nil if the token names none.
     func verify(
         _ token: SecretText, _ algorithm: SignatureAlgorithm, kid: String?, at url: String, _ requests: Requests
     ) throws(SDKError) {
-        let known = keys.withLock { $0[url] ?? [] }
-        if let key = Self.key(kid, algorithm, in: known) {
-            return try algorithm.verify(token, key)
+        let known = known.withLock { $0[url] }
+        if let known, known.until.remainingMilliseconds() > 0, let key = Self.key(kid, algorithm, in: known.keys) {
+            // A provider may have another key under the same name now.
+            do throws(SDKError) { return try algorithm.verify(token, key) } catch {
+                guard error.status == .tokenInvalid else { throw error }
+            }
         }
-        let fetched = try fetch(url, requests)
-        guard let key = Self.key(kid, algorithm, in: fetched) else {
+        guard let key = Self.key(kid, algorithm, in: try fetch(url, requests)) else {
             throw SDKError(.tokenInvalid, "ID token: signed with a key that the provider does not publish")
         }
         try algorithm.verify(token, key)
@@ -29,7 +32,7 @@ final class KeySet: Sendable {
         guard case .array(let fetched)? = try requests.document("keys", url)["keys"] else {
             throw SDKError(.responseParseError, "keys: no list of keys")
         }
-        keys.withLock { $0[url] = fetched }
+        known.withLock { $0[url] = (fetched, .after(milliseconds: Self.lifetimeMilliseconds)) }
         return fetched
     }
 

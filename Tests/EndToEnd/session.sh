@@ -22,7 +22,7 @@ cat >"$work/clients.yaml" <<END
 - {id: tv, auth-method: none, first-party: true, scope: [openid, email, offline_access],
    grant: ["urn:ietf:params:oauth:grant-type:device_code", refresh_token]}
 END
-start_server --force-activate --clients "$work/clients.yaml"
+start_server --force-activate --tell-attempts-left --clients "$work/clients.yaml"
 export MPIN_BACKEND=$backend MPIN_PUBLIC=$public_url MPIN_PROXY_PORT=$proxy_port MPIN_WORK=$work
 if [ "${1:-}" = --kills ]; then
     shift
@@ -30,5 +30,5 @@ if [ "${1:-}" = --kills ]; then
 else
     set -- "$folder/test_session.py" "$folder/test_session_tokens.py" "$@"
 fi
-"$python" -m pytest -q -W error -p no:cacheprovider "$@"
+"$python" -m pytest -q -W error -p no:cacheprovider -p session_fixtures "$@"
 stop_server

@@ -9,9 +9,8 @@ from typing import Any, Callable
 
 import mpin
 import pytest
-from session_fixtures import PIN, App, app, proxy, the_proxy
+from session_fixtures import PIN, App
 
-__all__ = ["app", "proxy", "the_proxy"]
 TOKEN, KEYS = "/oidc/token", "/oidc/certs"
 
 
@@ -155,12 +154,14 @@ def test_wrong_issuer(app: App) -> None:
     refused(app, mpin.ResponseParseError, "issuer")
 
 
-def test_provider_with_a_wrong_clock(app: App) -> None:
+@pytest.mark.parametrize("date, words", [
+    ("Sun, 06 Nov 2044 08:49:37 GMT", "expired"),
+    ("Sun, 06 Nov 1994 08:49:37 GMT", "future"),
+])
+def test_provider_with_a_wrong_clock(app: App, date: str, words: str) -> None:
     """The provider's clock decides whether its tokens are valid. A clock beyond the leeway of a minute is refused."""
-    app.proxy.date = "Sun, 06 Nov 2044 08:49:37 GMT"
-    refused(app, words="expired")
-    app.proxy.date = "Sun, 06 Nov 1994 08:49:37 GMT"
-    refused(app, words="future")
+    app.proxy.date = date
+    refused(app, words=words)
 
 
 def test_renewed_token_of_another_user(app: App) -> None:
