@@ -197,6 +197,32 @@ typedef int32_t mpin_status;
 /** This device has no user of that id. Nothing was sent. */
 #define MPIN_USER_NOT_FOUND 46
 
+/* Of sessions of apps. */
+/** Nobody is logged in, or the session was cleared. */
+#define MPIN_NO_CREDENTIALS 64
+/** The access token has expired, and there is no refresh token. */
+#define MPIN_NO_REFRESH_TOKEN 65
+/** The provider refuses to renew for a reason that is not the user's, such as
+ * an unknown client. The session stays. */
+#define MPIN_RENEW_FAILED 66
+/** The provider refuses to exchange the access token. */
+#define MPIN_EXCHANGE_FAILED 67
+/** The provider did not revoke the tokens. The session stays. */
+#define MPIN_REVOKE_FAILED 68
+/** A renewed access token is not valid for as long as the caller wants. */
+#define MPIN_LARGE_MIN_TTL 69
+/** The provider has ended the session: the user must log in. */
+#define MPIN_LOGIN_REQUIRED 70
+/** The login needs a callback that the session does not have, or the callback
+ * has failed. */
+#define MPIN_INTERACTION_NOT_ALLOWED 71
+/** No provider with this name was added. */
+#define MPIN_PROVIDER_UNKNOWN 72
+/** The provider or the user has refused the login. */
+#define MPIN_LOGIN_REFUSED 73
+/** The ID token is malformed, or not for this login, client, user or time. */
+#define MPIN_TOKEN_INVALID 74
+
 /** The name of a status without its prefix, such as "INCORRECT_PIN"; "UNKNOWN"
  * for any other number. Do not free the text. */
 MPIN_API const char *mpin_status_name(mpin_status status);
@@ -1694,31 +1720,6 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_export_users(
  * examples. A function that takes a session may also return MPIN_STORAGE_ERROR,
  * and MPIN_CANCELED after mpin_session_cancel(). Getters and
  * mpin_session_cancel() never wait for the network. */
-
-/** Nobody is logged in, or the session was cleared. */
-#define MPIN_NO_CREDENTIALS 64
-/** The access token has expired, and there is no refresh token. */
-#define MPIN_NO_REFRESH_TOKEN 65
-/** The provider refuses to renew for a reason that is not the user's, such as
- * an unknown client. The session stays. */
-#define MPIN_RENEW_FAILED 66
-/** The provider refuses to exchange the access token. */
-#define MPIN_EXCHANGE_FAILED 67
-/** The provider did not revoke the tokens. The session stays. */
-#define MPIN_REVOKE_FAILED 68
-/** A renewed access token is not valid for as long as the caller wants. */
-#define MPIN_LARGE_MIN_TTL 69
-/** The provider has ended the session: the user must log in. */
-#define MPIN_LOGIN_REQUIRED 70
-/** The login needs a callback that the session does not have, or the callback
- * has failed. */
-#define MPIN_INTERACTION_NOT_ALLOWED 71
-/** No provider with this name was added. */
-#define MPIN_PROVIDER_UNKNOWN 72
-/** The provider or the user has refused the login. */
-#define MPIN_LOGIN_REFUSED 73
-/** The ID token is malformed, or not for this login, client, user or time. */
-#define MPIN_TOKEN_INVALID 74
 
 /** The states of a session. */
 #define MPIN_SESSION_SIGNED_OUT 0
