@@ -171,6 +171,9 @@ trust-memory-test: lib server build/oidc-venv/installed ## 10,000 registrations 
 session-test: lib server build/oidc-venv/installed ## sessions of apps: renewal by many threads and processes, kills, a bad network, forged tokens
 	Tests/EndToEnd/session.sh
 
+TESTS += session-test
+.PHONY: session-test
+
 SAMPLES = flask apache nginx mobile
 samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
 	Tests/EndToEnd/samples.sh $(SAMPLES)
