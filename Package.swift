@@ -90,6 +90,8 @@ let package = Package(
         .target(name: "CCurl"),
         // The functions of libpq, likewise.
         .target(name: "CPostgres"),
+        // Signatures by cjose, likewise.
+        .target(name: "CJose"),
 
         module("BN254CX", ["CGMP", "CBN254CX"]),
         module("MPinSecrets", ["CSodium"], [.enableExperimentalFeature("Lifetimes")]),
@@ -97,8 +99,9 @@ let package = Package(
         module("MPinWire", ["MPinSecrets", "CJansson"]),
         module("MPinHTTP", ["CCurl", "MPinSecrets"]),
         module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets"]),
+        module("MPinSession", ["MPinSDK", "MPinWire", "MPinHTTP", "MPinSecrets", "CJose"]),
         module("MPin", ["MPinSDK", "MPinSecrets"]),
-        module("MPinABI", ["CMPin", "MPinSDK", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
+        module("MPinABI", ["CMPin", "MPinSDK", "MPinSession", "MPinWire", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
         module("MPinStore", ["MPinWire", "CSQLite", "CPostgres"] + nio, [callersPlace]),
         module(
             "MPinService",

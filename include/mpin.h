@@ -197,6 +197,32 @@ typedef int32_t mpin_status;
 /** This device has no user of that id. Nothing was sent. */
 #define MPIN_USER_NOT_FOUND 46
 
+/* Of sessions of apps. */
+/** Nobody is logged in, or the session was cleared. */
+#define MPIN_NO_CREDENTIALS 64
+/** The access token has expired, and there is no refresh token. */
+#define MPIN_NO_REFRESH_TOKEN 65
+/** The provider refuses to renew for a reason that is not the user's, such as
+ * an unknown client. The session stays. */
+#define MPIN_RENEW_FAILED 66
+/** The provider refuses to exchange the access token. */
+#define MPIN_EXCHANGE_FAILED 67
+/** The provider did not revoke the tokens. The session stays. */
+#define MPIN_REVOKE_FAILED 68
+/** A renewed access token is not valid for as long as the caller wants. */
+#define MPIN_LARGE_MIN_TTL 69
+/** The provider has ended the session: the user must log in. */
+#define MPIN_LOGIN_REQUIRED 70
+/** The login needs a callback that the session does not have, or the callback
+ * has failed. */
+#define MPIN_INTERACTION_NOT_ALLOWED 71
+/** No provider with this name was added. */
+#define MPIN_PROVIDER_UNKNOWN 72
+/** The provider or the user has refused the login. */
+#define MPIN_LOGIN_REFUSED 73
+/** The ID token is malformed, or not for this login, client, user or time. */
+#define MPIN_TOKEN_INVALID 74
+
 /** The name of a status without its prefix, such as "INCORRECT_PIN"; "UNKNOWN"
  * for any other number. Do not free the text. */
 MPIN_API const char *mpin_status_name(mpin_status status);
@@ -1687,6 +1713,335 @@ MPIN_API MPIN_CHECK mpin_status mpin_trust_sign_session(
  */
 MPIN_API MPIN_CHECK mpin_status mpin_trust_export_users(
     mpin_sdk *sdk, size_t *exported, const char *path);
+
+/* ---- Sessions of apps ----------------------------------------------- */
+
+/* What an app has after a login: an access token for its APIs, which is renewed
+ * as it is used, and a profile of the user. A session is stored in a file of
+ * its own, encrypted under the key of the users. Several processes may open the
+ * same file: one of them renews the tokens, the others wait for its result, and
+ * all see a logout at once. Tokens are verified by libcjose.so.0, which is
+ * loaded at the first login.
+ *
+ * The provider is mpind, another provider of OpenID Connect, or an OAuth
+ * provider that the app describes. docs/keep-your-users-logged-in.md has
+ * examples. A function that takes a session may also return MPIN_STORAGE_ERROR,
+ * and MPIN_CANCELED after mpin_session_cancel(). Getters and
+ * mpin_session_cancel() never wait for the network. */
+
+/** The states of a session. */
+#define MPIN_SESSION_SIGNED_OUT 0
+/** A login is under way in this process. */
+#define MPIN_SESSION_SIGNING_IN 1
+/** Somebody is logged in. If the access token has expired, it can be renewed.
+ * A failure of the network does not change this state. */
+#define MPIN_SESSION_SIGNED_IN 2
+/** The access token has expired, and there is no refresh token. */
+#define MPIN_SESSION_EXPIRED 3
+/** The provider has ended the session. The profile is still there. */
+#define MPIN_SESSION_REVOKED 4
+
+/** The session of an app. */
+typedef struct mpin_session mpin_session;
+
+/** A question for a PIN. Valid during the callback only. */
+typedef struct mpin_pin_request {
+    size_t size;
+    const char *provider;
+    const char *user_id;
+    /** How many more wrong PINs the server accepts; -1 at the first question,
+     * and if the server does not say. */
+    int32_t attempts_left;
+} mpin_pin_request;
+
+/** What a device without a browser shows. Valid during the callback only. */
+typedef struct mpin_device_code {
+    size_t size;
+    /** The code that the user types at `url`. */
+    const char *user_code;
+    const char *url;
+    /** The URL with the code in it, for a QR code; may be empty. */
+    const char *complete_url;
+    /** How long the code is valid, in seconds. */
+    int64_t expires_in;
+} mpin_device_code;
+
+/** The size of the buffer that ask_pin fills, in bytes. */
+#define MPIN_PIN_BUFFER_SIZE 64
+
+/** The configuration of a session. Set it to zero, then `size`. The callbacks
+ * run in the thread of the call; none of them may call the same sdk. While one
+ * runs, the session holds no lock that another process waits for. A callback
+ * that is NULL makes the logins that need it impossible. */
+typedef struct mpin_session_config {
+    size_t size;
+    /** A value of the program's own, the argument `user` of each callback. */
+    void *user;
+    /** Path of the file for the session; created with mode 0600. NULL:
+     * mpin_config.storage_path followed by ".session". Required if the program
+     * stores the users itself. */
+    const char *path;
+    /** How long a login in a browser may take, in milliseconds; 0: 300000. */
+    size_t login_timeout_ms;
+    /** Asks for the PIN of a user, and writes it into `pin`, which has
+     * MPIN_PIN_BUFFER_SIZE bytes, with a NUL. The library wipes the buffer.
+     *
+     * Returns: MPIN_OK; any other value means that the user has cancelled.
+     */
+    mpin_status (*ask_pin)(
+        void *user, const mpin_pin_request *request, char *pin);
+    /** Opens the system's browser at `url`, and returns without waiting.
+     *
+     * Returns: MPIN_OK; any other value if no browser could be opened.
+     */
+    mpin_status (*open_browser)(void *user, const char *url);
+    /** Shows a code to type at another device, and returns without waiting. */
+    void (*show_code)(void *user, const mpin_device_code *code);
+    /** Is told of a new state, MPIN_SESSION_*. */
+    void (*event)(void *user, int32_t state, const char *provider);
+} mpin_session_config;
+
+/** The user logs in with a PIN in the app; the provider is mpind. */
+#define MPIN_LOGIN_PIN 0
+/** The user logs in in the system's browser (RFC 8252). */
+#define MPIN_LOGIN_BROWSER 1
+/** The user types a code in the browser of another device (RFC 8628). */
+#define MPIN_LOGIN_DEVICE_CODE 2
+
+/** A provider. Set it to zero, then `size`. `name`, `client_id`, and one of
+ * `issuer` and `token_endpoint` are required. */
+typedef struct mpin_provider {
+    size_t size;
+    /** The name by which the app knows the provider. */
+    const char *name;
+    /** MPIN_LOGIN_*. */
+    int32_t login;
+    /** 1: an answer 401 of an API ends the session; 0: it renews the tokens. */
+    int32_t ends_on_401;
+    const char *client_id;
+    /** NULL for a public client, as apps should be. */
+    const char *client_secret;
+    /** The issuer of an OpenID provider; the discovery document behind it names
+     * the endpoints. NULL: an OAuth provider, whose endpoints follow. */
+    const char *issuer;
+    /** NULL: http://127.0.0.1/callback. In a login in a browser, a loopback URI
+     * gets the port at which the library listens. With any other URI the app
+     * calls mpin_session_resume(). */
+    const char *redirect_uri;
+    /** NULL: "openid profile email offline_access". */
+    const char *scope;
+    /** The origins of the APIs that may get the access token, separated by
+     * spaces: "https://api.example.com". */
+    const char *origins;
+    const char *authorization_endpoint;
+    const char *token_endpoint;
+    const char *userinfo_endpoint;
+    const char *revocation_endpoint;
+    const char *device_endpoint;
+    /** The provider's names of claims, separated by spaces: "sub=id
+     * name=login". */
+    const char *claim_names;
+} mpin_provider;
+
+/** Opens the session that is stored in a file. The sdk must be initialised. If
+ * the sdk is freed first, the session's calls end, and its handle becomes
+ * invalid, but must still be freed. mpin_sdk_destroy() does not affect it.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT,
+ *   MPIN_STORAGE_ERROR. The sdk has the error text.
+ * Out: session: the new handle, released by mpin_session_free().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_new(
+    mpin_sdk *sdk, mpin_session **session, const mpin_session_config *config);
+
+/** Ends the calls on a session, waits for them and releases it. What is stored
+ * stays. A handle that is NULL, was freed, or is of another kind is ignored. */
+MPIN_API void mpin_session_free(mpin_session *session);
+
+/** Ends the calls on this session that are under way with MPIN_CANCELED.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
+ */
+MPIN_API mpin_status mpin_session_cancel(mpin_session *session);
+
+/** Reads the parts of the error of the last call on this session that failed in
+ * this thread.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_session_get_last_error(mpin_session *session, mpin_error *error);
+
+/** Adds a provider, which is copied, or replaces the one of the same name.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_add_provider(
+    mpin_session *session, const mpin_provider *provider);
+
+/** Logs a user in. The new session replaces the one before. After a failure the
+ * one before stays.
+ *
+ * In: provider: its name; user_id: for MPIN_LOGIN_PIN, a registered user of the
+ *   sdk's current backend; else a hint for the provider's page, may be NULL.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT,
+ *   MPIN_PROVIDER_UNKNOWN, MPIN_INTERACTION_NOT_ALLOWED, MPIN_LOGIN_REFUSED,
+ *   MPIN_TOKEN_INVALID, MPIN_CRYPTO_ERROR (no libcjose), MPIN_NETWORK_ERROR,
+ *   MPIN_TIMED_OUT and what mpin_sdk_finish_authentication_mfa() returns.
+ * Source: RFC 6749 section 4.1, RFC 7636, OpenID Connect Core section 3.1.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_login(
+    mpin_session *session, const char *provider, const char *user_id);
+
+/** Passes the URL on at which the provider's answer has reached the app, while
+ * another thread is in mpin_session_login().
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT, MPIN_FLOW_ERROR
+ *   (no login is under way).
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_session_resume(mpin_session *session, const char *url);
+
+/** Logs the user out: deletes the tokens and has the provider revoke them. If
+ * it cannot be reached, the next login, renewal or logout tells it.
+ *
+ * In: everywhere: 1 also ends the session at the provider that the login has
+ *   begun; a failure of that is returned, but the user is logged out here.
+ * Returns: MPIN_OK, also if nobody is logged in; MPIN_INVALID_HANDLE,
+ *   MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_session_logout(mpin_session *session, int32_t everywhere);
+
+/** Reads the state, MPIN_SESSION_*.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_session_get_state(mpin_session *session, int32_t *state);
+
+/** The name of the provider of the last login, also after a logout; empty if
+ * there was none.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT,
+ *   MPIN_BUFFER_TOO_SMALL.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_get_last_provider(
+    mpin_session *session, char *out, size_t *out_len);
+
+/** What the provider says about the user. Empty if it does not say it, and if
+ * nobody is logged in.
+ *
+ * In: name: sub, name, email, email_verified ("true"), picture or updated_at.
+ * Returns: as mpin_session_get_last_provider().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_get_claim(
+    mpin_session *session, char *out, size_t *out_len, const char *name);
+
+/** The access token. If it is valid for long enough, this makes no system call;
+ * else the tokens are renewed first, and stored before they are returned. Many
+ * callers at once make one renewal.
+ *
+ * In: scope: the scopes that are needed, NULL for those of the login;
+ *   min_ttl: for how many seconds the token must be valid, usually 60;
+ *   may_interact: 1 if the user may be asked for the PIN, when the provider has
+ *   ended the session and has logins by PIN.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT,
+ *   MPIN_BUFFER_TOO_SMALL, MPIN_NO_CREDENTIALS, MPIN_NO_REFRESH_TOKEN,
+ *   MPIN_RENEW_FAILED, MPIN_LARGE_MIN_TTL, MPIN_LOGIN_REQUIRED,
+ *   MPIN_TOKEN_INVALID, MPIN_NETWORK_ERROR, MPIN_HTTP_SERVER_ERROR,
+ *   MPIN_TOO_MANY_REQUESTS, MPIN_TIMED_OUT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_get_access_token(
+    mpin_session *session, char *out, size_t *out_len, const char *scope,
+    int32_t min_ttl, int32_t may_interact);
+
+/** The ID token of the last login or renewal; empty if there is none. It is for
+ * a logout at the provider, not for APIs.
+ *
+ * Returns: as mpin_session_get_last_provider().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_get_id_token(
+    mpin_session *session, char *out, size_t *out_len);
+
+/** The scopes of the access token, separated by spaces; empty if nobody is
+ * logged in.
+ *
+ * Returns: as mpin_session_get_last_provider().
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_session_get_scope(mpin_session *session, char *out, size_t *out_len);
+
+/** Reads when the access token expires.
+ *
+ * Out: expiry: seconds since 1970 of this device's clock; 0 if the provider
+ *   does not say, or nobody is logged in.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_session_get_expiry(mpin_session *session, int64_t *expiry);
+
+/** Whether the access token is valid for `min_ttl` more seconds: 1 or 0.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_has_valid(
+    mpin_session *session, int32_t *has_valid, int32_t min_ttl);
+
+/** Whether there is a refresh token: 1 or 0.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_session_can_renew(mpin_session *session, int32_t *can_renew);
+
+/** Renews the tokens, also if they are valid.
+ *
+ * Returns: as mpin_session_get_access_token().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_renew(mpin_session *session);
+
+/** Has the provider revoke the tokens, and ends the session. If the provider
+ * cannot be reached or refuses, the session stays.
+ *
+ * Returns: MPIN_OK, also if nobody is logged in; MPIN_INVALID_HANDLE,
+ *   MPIN_REVOKE_FAILED.
+ * Source: RFC 7009.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_revoke(mpin_session *session);
+
+/** Ends the session here, and tells nobody.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_clear(mpin_session *session);
+
+/** The value of the header Authorization for a request to an API. If the API
+ * answers 401, call this once more with the value as `rejected`, and send the
+ * request again, once. If another thread has renewed the token already, that
+ * one is returned; else it is renewed.
+ *
+ * In: url: of the request; its origin must be one of the provider's origins;
+ *   rejected: the value that the API has answered with 401, or NULL;
+ *   may_interact: as in mpin_session_get_access_token().
+ * Returns: as mpin_session_get_access_token(); MPIN_UNTRUSTED_DOMAIN_ERROR if
+ *   the token is not for that origin.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_authorize(
+    mpin_session *session, char *out, size_t *out_len, const char *url,
+    const char *rejected, int32_t may_interact);
+
+/** An access token to pass on to a smaller app: for one service and some of the
+ * scopes. It cannot be renewed. Each call makes a new one; after
+ * MPIN_BUFFER_TOO_SMALL it is lost.
+ *
+ * In: audience: the service, NULL for all; scope: NULL for all.
+ * Returns: as mpin_session_get_access_token(); MPIN_EXCHANGE_FAILED.
+ * Source: RFC 8693.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_session_handover(
+    mpin_session *session, char *out, size_t *out_len, const char *audience,
+    const char *scope);
 
 #ifdef __cplusplus
 }

@@ -92,6 +92,28 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case sessionInvalid = 45
         /// This device has no user of that id.
         case userNotFound = 46
+        /// Nobody is logged in, or the session was cleared.
+        case noCredentials = 64
+        /// The access token has expired, and there is no refresh token.
+        case noRefreshToken = 65
+        /// The provider refuses to renew for a reason that is not the user's. The session stays.
+        case renewFailed = 66
+        /// The provider refuses to exchange the access token.
+        case exchangeFailed = 67
+        /// The provider did not revoke the tokens. The session stays.
+        case revokeFailed = 68
+        /// A renewed access token is not valid for as long as the caller wants.
+        case largeMinTTL = 69
+        /// The provider has ended the session: the user must log in.
+        case loginRequired = 70
+        /// The login needs a callback that the session does not have, or the callback has failed.
+        case interactionNotAllowed = 71
+        /// No provider with this name was added.
+        case providerUnknown = 72
+        /// The provider or the user has refused the login.
+        case loginRefused = 73
+        /// The ID token is malformed, or not for this login, client, user or time.
+        case tokenInvalid = 74
     }
 
     /// Converts an error of the client core (`MPinSDK`). Statuses for handles and buffers of the C API have no code

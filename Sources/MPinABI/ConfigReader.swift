@@ -21,7 +21,7 @@ func readConfig(_ config: UnsafePointer<mpin_config>?) throws(SDKError) -> (SDKC
     return (result, environment(context, hasKeyPath: result.keyPath != nil))
 }
 
-private func malformed(_ text: String) -> SDKError { SDKError(.invalidArgument, text) }
+func malformed(_ text: String) -> SDKError { SDKError(.invalidArgument, text) }
 
 private func readTexts(_ config: mpin_config) throws(SDKError) -> SDKConfig {
     func read(_ text: UnsafePointer<CChar>?, _ name: String) throws(SDKError) -> String? {
@@ -68,7 +68,7 @@ private let largestSize = 1 << 12
 /// The caller may have been compiled with another version of the header. A structure of an older version is shorter, so
 /// its missing members are zero. A structure of a newer version is longer; members that this version does not know must
 /// be zero, because ignoring them silently would be wrong.
-private func knownPart<Structure>(
+func knownPart<Structure>(
     _ structure: UnsafePointer<Structure>, size: Int, of empty: Structure, _ name: String, _ type: String
 ) throws(SDKError) -> Structure {
     let start = UnsafeRawPointer(structure)

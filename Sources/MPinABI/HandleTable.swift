@@ -10,6 +10,7 @@ enum HandleKind: UInt64 {
     case serverContext = 3
     case httpResponse = 4
     case storageData = 5
+    case session = 7
 }
 
 /// The objects of one kind for which C code holds handles.

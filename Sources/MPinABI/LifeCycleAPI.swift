@@ -15,6 +15,7 @@ public func mpin_sdk_new(_ sdk: UnsafeMutablePointer<OpaquePointer?>?) -> mpin_s
 @_cdecl("mpin_sdk_free") @implementation
 public func mpin_sdk_free(_ sdk: OpaquePointer?) {
     let number = errno
+    closeSessions(of: sdk)
     removeSDK(sdk)?.close()
     errno = number
 }
@@ -57,8 +58,12 @@ public func mpin_sdk_last_error(
 @_cdecl("mpin_sdk_get_last_error") @implementation
 public func mpin_sdk_get_last_error(_ sdk: OpaquePointer?, _ error: UnsafeMutablePointer<mpin_error>?) -> mpin_status {
     guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    return copyOut(sdk.lastError, error)
+}
+
+/// Writes the parts of the last error.
+func copyOut(_ last: SDKError?, _ error: UnsafeMutablePointer<mpin_error>?) -> mpin_status {
     guard var output = StructureOutput(error) else { return MPIN_INVALID_ARGUMENT }
-    let last = sdk.lastError
     output.set(\.status, last?.status.rawValue ?? MPIN_OK)
     output.set(\.http_status, Int32(clamping: last?.httpStatus ?? 0))
     output.set(\.retry_after, last?.server.retryAfter ?? 0)

@@ -82,7 +82,7 @@ package final class CurlTransport: HTTPTransport {
         } else {
             handle.set(CURLOPT_COPYPOSTFIELDS, "")
         }
-        if method == .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+        if method != .post { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
     }
 
     /// Returns a kept handle, or a new one if none is suitable. A handle is not suitable if one of its connections

@@ -7,6 +7,8 @@ package struct HTTPRequest: Sendable {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
+        case patch = "PATCH"
+        case delete = "DELETE"
     }
 
     package var method: Method
@@ -157,4 +159,8 @@ extension HTTPResponse {
         if let seconds = Int64(text) { return seconds >= 0 ? seconds : nil }
         return secondsSince1970(httpDate: text).map { max(0, $0 &- Int64(time(nil))) }
     }
+
+    /// The time of the server's clock when it answered (RFC 9110 section 6.6.1), in seconds since 1970. Nil if it did
+    /// not say.
+    package var date: Int64? { header("Date").flatMap { secondsSince1970(httpDate: $0) } }
 }

@@ -111,7 +111,15 @@ extension AddressClass {
 
 extension HTTPRequest {
     /// The origin `scheme://host:port` for logs. Path and query are left out, because they may contain one-time tokens.
-    package var origin: String { RemoteURL(url, schemes: ["http", "https"])?.origin ?? "no URL" }
+    package var origin: String { Self.origin(of: url) ?? "no URL" }
+
+    /// The origin `scheme://host:port` of a URL; nil if it is no http or https URL.
+    package static func origin(of url: String) -> String? { RemoteURL(url, schemes: ["http", "https"])?.origin }
+
+    /// Whether the host of a URL is this machine.
+    package static func isLoopback(_ url: String) -> Bool {
+        RemoteURL(url, schemes: ["http", "https"])?.isLoopback ?? false
+    }
 }
 
 /// Whether `text` is an absolute URL with one of `schemes`, without user name and password, that all programs parse in

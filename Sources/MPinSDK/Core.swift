@@ -9,9 +9,11 @@ final class Core {
     let log: Log?
     private let retryMilliseconds: UInt32
     let rpsPrefix: String
-    private let policy: HTTPPolicy
-    private let transport: any HTTPTransport
-    private let store: UserStore
+    let policy: HTTPPolicy
+    let transport: any HTTPTransport
+    let store: UserStore
+    /// The file that the configuration names for the users; empty if the program stores them itself.
+    let storagePath: String
     var backend: Backend?
     private var users: [IdentityKey: User] = [:]
     /// Keys of stored users that ``clearUsers()`` has removed from memory. They stay hidden until the app registers or
@@ -26,6 +28,7 @@ final class Core {
         policy = try Self.policy(config)
         transport = environment.makeTransport(policy)
         store = try UserStore(config, environment)
+        storagePath = environment.storage == nil ? config.storagePath : ""
         random = environment.random
         now = environment.now
         log = environment.log

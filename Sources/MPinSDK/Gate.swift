@@ -1,16 +1,16 @@
 import Glibc
-import MPinHTTP
+package import MPinHTTP
 
 /// Lets one operation at a time enter; others wait. A thread that has entered must leave before it enters again.
 /// ``cancel()`` never waits.
-final class Gate: @unchecked Sendable {
+package final class Gate: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var owner: pthread_t?
     private var isCanceled = false
     private var isClosed = false
 
-    init() {
+    package init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -28,7 +28,7 @@ final class Gate: @unchecked Sendable {
     }
 
     /// Waits until the gate is free, at most until the deadline, and enters. The caller must then call ``leave()``.
-    func enter(until deadline: Deadline) throws(SDKError) {
+    package func enter(until deadline: Deadline) throws(SDKError) {
         lock()
         defer { unlock() }
         if owner == pthread_self() { throw SDKError(.flowError, "called from within a call on the same sdk") }
@@ -41,7 +41,7 @@ final class Gate: @unchecked Sendable {
     }
 
     /// Leaves, so that the next operation can enter.
-    func leave() {
+    package func leave() {
         lock()
         owner = nil
         isCanceled = false
@@ -50,14 +50,14 @@ final class Gate: @unchecked Sendable {
     }
 
     /// Cancels the operation that is under way, if any.
-    func cancel() {
+    package func cancel() {
         lock()
         if owner != nil { isCanceled = true }
         unlock()
     }
 
     /// Whether the operation that is under way must end.
-    var isCancelRequested: Bool {
+    package var isCancelRequested: Bool {
         lock()
         defer { unlock() }
         return isCanceled || isClosed
@@ -65,7 +65,7 @@ final class Gate: @unchecked Sendable {
 
     /// Cancels the operation that is under way and all that wait, refuses all later ones, and waits until the gate is
     /// empty. Does not wait if the calling thread is in the gate itself.
-    func close() {
+    package func close() {
         lock()
         defer { unlock() }
         isClosed = true

@@ -2,7 +2,7 @@ import Glibc
 import MPinHTTP
 
 /// Keeps the last error for each thread that has called the client core.
-final class LastErrors: Sendable {
+package final class LastErrors: Sendable {
     private struct Entry {
         let thread: Thread
         let error: SDKError
@@ -12,7 +12,9 @@ final class LastErrors: Sendable {
     /// When there are this many entries, the entries of ended threads are removed.
     private static let manyThreads = 256
 
-    func record(_ error: SDKError) {
+    package init() {}
+
+    package func record(_ error: SDKError) {
         let thread = Thread.current
         errors.withLock { errors in
             if errors.count >= Self.manyThreads { errors = errors.filter { !$0.value.thread.isOver } }
@@ -21,7 +23,7 @@ final class LastErrors: Sendable {
     }
 
     /// The last error of the calling thread. Nil if no call of this thread has failed.
-    var current: SDKError? {
+    package var current: SDKError? {
         let thread = Thread.current
         return errors.withLock { $0[ObjectIdentifier(thread)]?.error }
     }

@@ -67,6 +67,9 @@ package final class SDK: @unchecked Sendable {
     /// Computes shares, a token and both passes for a right and a wrong PIN, and compares them with known results.
     package static func selfTest() throws(SDKError) { try SelfTest.run() }
 
+    /// How long one call may take, in milliseconds.
+    var timeout: UInt32 { timeoutMilliseconds.withLock { $0 } }
+
     // MARK: Running one operation at a time
 
     /// Runs a flow on the initialised core when no other operation is under way. If the flow takes the PIN of `user`,

@@ -40,6 +40,19 @@ package enum Status: Int32, Sendable, CaseIterable {
     case sessionInvalid = 45
     case userNotFound = 46
 
+    // Sessions of apps (MPinSession).
+    case noCredentials = 64
+    case noRefreshToken = 65
+    case renewFailed = 66
+    case exchangeFailed = 67
+    case revokeFailed = 68
+    case largeMinTTL = 69
+    case loginRequired = 70
+    case interactionNotAllowed = 71
+    case providerUnknown = 72
+    case loginRefused = 73
+    case tokenInvalid = 74
+
     /// The name in the C header without its prefix.
     package var name: String {
         switch self {
@@ -80,6 +93,17 @@ package enum Status: Int32, Sendable, CaseIterable {
         case .unsupportedCurve: "UNSUPPORTED_CURVE"
         case .sessionInvalid: "SESSION_INVALID"
         case .userNotFound: "USER_NOT_FOUND"
+        case .noCredentials: "NO_CREDENTIALS"
+        case .noRefreshToken: "NO_REFRESH_TOKEN"
+        case .renewFailed: "RENEW_FAILED"
+        case .exchangeFailed: "EXCHANGE_FAILED"
+        case .revokeFailed: "REVOKE_FAILED"
+        case .largeMinTTL: "LARGE_MIN_TTL"
+        case .loginRequired: "LOGIN_REQUIRED"
+        case .interactionNotAllowed: "INTERACTION_NOT_ALLOWED"
+        case .providerUnknown: "PROVIDER_UNKNOWN"
+        case .loginRefused: "LOGIN_REFUSED"
+        case .tokenInvalid: "TOKEN_INVALID"
         }
     }
 }

@@ -106,7 +106,7 @@ build/debian.tar: | $(STAMP)
 man-test: cli server ## the manual pages say what the programs' help says
 	Tests/Packaging/man.py Sources/Packaging/man build/mpin-cli build/mpind
 
-wheel: lib build/wheel-venv/installed ## build the Python wheel, with all libraries but libcurl inside, in build/dist
+wheel: lib build/wheel-venv/installed ## build the Python wheel, with all libraries but libcurl and cjose inside, in build/dist
 	Sources/Packaging/wheel.sh $(LIB) build/wheel-venv build/dist
 
 wheel-test: wheel server ## the wheel in an environment of its own against a real server, with and without libcurl

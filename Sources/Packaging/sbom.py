@@ -52,8 +52,9 @@ def swift_runtime() -> Component:
 
 
 def debian_packages(binaries: list[str]) -> list[Component]:
-    """The packages of the shared libraries that `binaries` need, and of libcurl, which they load."""
-    names = {owner(path) for path in re.findall(r"libcurl\.so\.4 .*=> (\S+)", run("/sbin/ldconfig", "-p"))}
+    """The packages of the shared libraries that `binaries` need, and of libcurl and cjose, which they load."""
+    loaded = r"(?:libcurl\.so\.4|libcjose\.so\.0) .*=> (\S+)"
+    names = {owner(path) for path in re.findall(loaded, run("/sbin/ldconfig", "-p"))}
     for binary in binaries:
         needed = re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "-dW", binary))
         for line in run("ldd", binary).splitlines():

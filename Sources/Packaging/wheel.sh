@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Python wheel. It contains the package, libmpin, and the libraries that libmpin links. It does not contain
-# libcurl, which is loaded from the system and gets the system's security updates.
+# libcurl and cjose, which are loaded from the system and get the system's security updates.
 # usage: wheel.sh LIBRARY TOOLS OUT      TOOLS: a virtual environment in which wheel-requirements.txt is installed
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -38,13 +38,13 @@ static void version(void)
 
 static void status_names(void)
 {
-    CHECK(COUNT(statuses) == 37, "%zu statuses", COUNT(statuses));
+    CHECK(COUNT(statuses) == 48, "%zu statuses", COUNT(statuses));
     for (size_t i = 0; i < COUNT(statuses); i++) {
         const char *name = mpin_status_name(statuses[i].status);
         CHECK(strcmp(name, statuses[i].name) == 0, "%s is called %s",
               statuses[i].name, name);
     }
-    const mpin_status unknown[] = {-1, 22, 31, 47, INT32_MAX, INT32_MIN};
+    const mpin_status unknown[] = {-1, 22, 31, 47, 63, 75, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < COUNT(unknown); i++) {
         const char *name = mpin_status_name(unknown[i]);
         CHECK(strcmp(name, "UNKNOWN") == 0, "%d is called %s", unknown[i],
@@ -87,6 +87,11 @@ static void layout(void)
           "trust session");
     CHECK(sizeof(mpin_trust_quick_code) == pointer + 8 + 4 + 64 + 4,
           "QuickCode");
+    CHECK(sizeof(mpin_pin_request) == 3 * pointer + 8, "PIN request");
+    CHECK(sizeof(mpin_device_code) == 4 * pointer + 8, "device code");
+    CHECK(sizeof(mpin_session_config) == 8 * pointer, "session config");
+    CHECK(offsetof(mpin_provider, client_id) == 2 * pointer + 8, "client_id");
+    CHECK(sizeof(mpin_provider) == 14 * pointer + 8, "provider");
     CHECK(offsetof(mpin_signature, mpin_id) == pointer + 8 + 2 * 65 + 128,
           "signature");
 }

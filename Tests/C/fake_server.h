@@ -545,6 +545,9 @@ static void fake_page(struct fake *m, struct fake_answer *a, const char *path)
          "{\"name\":\"Page\",\"url\":\"%s\",\"rps_prefix\":\"rps\","
          "\"logo_url\":\"/l\",\"type\":\"online\"}"},
         {"/authorize", "{\"qrURL\":\"%s/qr#abcdef\"}"},
+        {"/token", "{\"access_token\":\"access\",\"token_type\":\"Bearer\","
+                   "\"expires_in\":900,\"refresh_token\":\"refresh\","
+                   "\"id_token\":\"id\",\"scope\":\"openid\"}"},
         {"/logout", ""},
     };
     for (size_t i = 0; m->mfa && i < sizeof pages / sizeof pages[0]; i++)

@@ -9,6 +9,7 @@
 enum kind {
     SDK = 1,
     USER,
+    SESSION,
     RESPONSE,  /* the answer that http_execute fills */
     DATA,      /* the place for the data of storage_get */
     MADE,      /* out: handles */

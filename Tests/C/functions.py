@@ -10,11 +10,13 @@ import re
 import subprocess
 import sys
 
-# Structures that are handles, with their kinds. Other structures are outputs, except for mpin_config, an input.
-HANDLES = {"mpin_sdk": "SDK", "mpin_user": "USER", "mpin_http_response": "RESPONSE", "mpin_storage_data": "DATA"}
+# Structures that are handles, with their kinds. Other structures are outputs, except for configurations.
+HANDLES = {"mpin_sdk": "SDK", "mpin_user": "USER", "mpin_session": "SESSION", "mpin_http_response": "RESPONSE",
+           "mpin_storage_data": "DATA"}
 TYPES = {"char *": "BUFFER", "const char *": "TEXT", "size_t *": "COUNT", "size_t": "LENGTH", "int32_t *": "NUMBER",
          "uint8_t *": "OCTETS", "const uint8_t *": "BYTES", "int32_t": "INTEGER", "int64_t": "INTEGER",
-         "mpin_status": "INTEGER", "const mpin_config *": "CONFIG"}
+         "int64_t *": "NUMBER", "mpin_status": "INTEGER", "const mpin_config *": "CONFIG",
+         "const mpin_session_config *": "CONFIG", "const mpin_provider *": "CONFIG"}
 SECRETS = ("pin", "old_pin", "new_pin", "factor")
 
 

@@ -34,6 +34,11 @@ static const struct {
     {"", "access_id", TEXT},
     {"", "push_token", TEXT},
     {"mpin_trust_authenticate_with_push_payload", "project_id", TEXT},
+    {"mpin_session_login", "user_id", TEXT},
+    {"mpin_session_get_access_token", "scope", TEXT},
+    {"", "rejected", TEXT},
+    {"mpin_session_handover", "audience", TEXT},
+    {"mpin_session_handover", "scope", TEXT},
 };
 
 /* Values that are out of range, for each integer parameter. */
@@ -47,6 +52,16 @@ static const struct {
      {INT32_MIN, -1, 0, 4, INT32_MAX, INT32_MAX - 1}},
     {"mpin_sdk_sign", "epoch_time",
      {INT64_MIN, INT32_MIN, -1, (int64_t)1 << 32, INT64_MAX, INT64_MAX - 1}},
+    {"mpin_session_logout", "everywhere",
+     {INT32_MIN, -1, 2, 3, 256, INT32_MAX}},
+    {"mpin_session_get_access_token", "min_ttl",
+     {INT32_MIN, INT32_MIN + 1, -86400, -60, -2, -1}},
+    {"mpin_session_has_valid", "min_ttl",
+     {INT32_MIN, INT32_MIN + 1, -86400, -60, -2, -1}},
+    {"mpin_session_get_access_token", "may_interact",
+     {INT32_MIN, -1, 2, 3, 256, INT32_MAX}},
+    {"mpin_session_authorize", "may_interact",
+     {INT32_MIN, -1, 2, 3, 256, INT32_MAX}},
 };
 
 /* Functions for which no value is wrong. mpin_status_name accepts every
@@ -55,7 +70,10 @@ static const char *const all_right[] = {"mpin_status_name"};
 
 static mpin_sdk *sdk, *other_sdk, *stale_sdk;
 static mpin_user *user, *other_user, *stale_user, *orphan;
+static mpin_session *session, *stale_session, *orphaned_session;
 static mpin_config config;
+static mpin_session_config session_config;
+static mpin_provider provider;
 static mpin_http_response *response, *stale_response;
 static mpin_storage_data *data, *stale_data;
 
@@ -65,7 +83,7 @@ static struct {
     unsigned char room[1 << 14];
     void *made[4];
     size_t count;
-    int32_t number;
+    int64_t number;
     union {
         size_t size;
         unsigned char bytes[1 << 14];
@@ -103,7 +121,24 @@ static const char *text_for(const struct parameter *p)
     if (strcmp(p->name, "session_url") == 0 || strcmp(p->name, "qr_code") == 0 ||
         strcmp(p->name, "app_link") == 0 || strcmp(p->name, "qr_url") == 0)
         return MFA_URL "/qr#abcdef";
+    if (strcmp(p->name, "provider") == 0)
+        return "home";
+    if (strcmp(p->name, "scope") == 0)
+        return "openid";
+    if (strcmp(p->name, "name") == 0)
+        return "sub";
+    if (strcmp(p->name, "url") == 0)
+        return MFA_URL;
     return strcmp(p->name, "backend") == 0 ? MFA_URL : "alice";
+}
+
+static void *config_for(const struct function *function)
+{
+    if (strcmp(function->name, "mpin_session_new") == 0)
+        return &session_config;
+    if (strcmp(function->name, "mpin_session_add_provider") == 0)
+        return &provider;
+    return &config;
 }
 
 /* Fills in right values for all parameters. */
@@ -115,6 +150,7 @@ static void fill(const struct function *function, union value *values)
         switch (function->parameters[i].kind) {
         case SDK: v->pointer = sdk; break;
         case USER: v->pointer = user; break;
+        case SESSION: v->pointer = session; break;
         case RESPONSE: v->pointer = response; break;
         case DATA: v->pointer = data; break;
         case MADE: v->pointer = outputs.made; break;
@@ -123,7 +159,7 @@ static void fill(const struct function *function, union value *values)
         case COUNT: v->pointer = &outputs.count; break;
         case NUMBER: v->pointer = &outputs.number; break;
         case STRUCTURE: v->pointer = &outputs.structure; break;
-        case CONFIG: v->pointer = &config; break;
+        case CONFIG: v->pointer = config_for(function); break;
         case TEXT:
             v->pointer = (void *)(uintptr_t)text_for(&function->parameters[i]);
             break;
@@ -185,6 +221,8 @@ static void wrong_handles(const struct function *function, int parameter)
         stale_sdk,
         stale_user,
         orphan,
+        stale_session,
+        orphaned_session,
         stale_response,
         stale_data,
         outputs.room,
@@ -211,8 +249,9 @@ static void wrong_text(const struct function *function, int parameter)
                                ? MPIN_INVALID_ARGUMENT
                                : MPIN_STORAGE_ERROR;
     /* A header value may contain bytes that are not UTF-8. */
-    if (strcmp(function->name, "mpin_http_response_add_header") == 0 &&
-        strcmp(function->parameters[parameter].name, "value") == 0)
+    if ((strcmp(function->name, "mpin_http_response_add_header") == 0 &&
+         strcmp(function->parameters[parameter].name, "value") == 0) ||
+        strcmp(function->parameters[parameter].name, "rejected") == 0)
         return;
     for (size_t i = 0; i < LENGTH_OF(not_utf8); i++)
         fails_pointer(function, parameter, not_utf8[i], expected,
@@ -323,7 +362,8 @@ static void wrong_values(const struct function *function, int in_callback)
     int is_live = !has(function, RESPONSE) && !has(function, DATA);
     for (int i = 0; i < function->count; i++) {
         enum kind kind = function->parameters[i].kind;
-        if (kind == SDK || kind == USER || is_callbacks(kind)) {
+        if (kind == SDK || kind == USER || kind == SESSION ||
+            is_callbacks(kind)) {
             wrong_handles(function, i);
             continue;
         }
@@ -357,6 +397,8 @@ static int is_covered(const struct function *function, int parameter)
     for (size_t i = 0; i < LENGTH_OF(all_right); i++)
         if (strcmp(all_right[i], function->name) == 0)
             return 1;
+    if (strcmp(p->name, "rejected") == 0)
+        return 1;
     if ((is_room(function, parameter) || p->kind == SECRET ||
          strcmp(p->name, "hash_len") == 0) &&
         !measured[number][parameter])

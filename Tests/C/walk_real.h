@@ -145,6 +145,8 @@ static void registered_like_mfa(mpin_sdk *sdk, const char *url)
     mpin_user_free(user);
 }
 
+#include "walk_session.h"
+
 /* ---- Logins --------------------------------------------------------- */
 
 /* Starts a login and adds the factor with which the user was registered. */
@@ -355,6 +357,7 @@ static void real_server(const char *url)
     one_time_password(sdk, user);
     real_users(sdk, url);
     real_end(sdk, user);
+    real_session(url);
     all_were_called_for_real();
 }
 

@@ -12,9 +12,13 @@ cat >"$work/service.json" <<EOF
 {"name": "Walk", "url": "$backend", "rps_prefix": "rps", "logo_url": "/logo", "type": "online"}
 EOF
 
-# An app whose users log in on the same phone, with the PKCE challenge of RFC 7636 appendix B.
+# An app whose users log in on the same phone, with the PKCE challenge of RFC 7636 appendix B; and
+# one that keeps them logged in.
 cat >"$work/clients.yaml" <<EOF
 - {id: app, auth-method: none, redirect-uri: [https://app.example/login], first-party: true}
+- {id: apps, auth-method: none, redirect-uri: ["http://127.0.0.1/callback"], first-party: true, audience: ["$backend"],
+   grant: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:token-exchange"],
+   scope: [openid, profile, email, offline_access]}
 EOF
 
 # The options of the server that is running now; "none" if there is none.

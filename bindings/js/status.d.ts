@@ -40,5 +40,16 @@ export declare const Status: {
   readonly UNSUPPORTED_CURVE: 44;
   readonly SESSION_INVALID: 45;
   readonly USER_NOT_FOUND: 46;
+  readonly NO_CREDENTIALS: 64;
+  readonly NO_REFRESH_TOKEN: 65;
+  readonly RENEW_FAILED: 66;
+  readonly EXCHANGE_FAILED: 67;
+  readonly REVOKE_FAILED: 68;
+  readonly LARGE_MIN_TTL: 69;
+  readonly LOGIN_REQUIRED: 70;
+  readonly INTERACTION_NOT_ALLOWED: 71;
+  readonly PROVIDER_UNKNOWN: 72;
+  readonly LOGIN_REFUSED: 73;
+  readonly TOKEN_INVALID: 74;
 };
 export type StatusName = keyof typeof Status;

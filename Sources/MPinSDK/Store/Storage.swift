@@ -22,7 +22,8 @@ package protocol Storage: Sendable {
 /// Stores the bytes in a file of mode 0600, with a lock file beside it. A change does write, fsync, rename, and fsync
 /// of the directory.
 package final class FileStorage: Storage {
-    private let path: String
+    /// The absolute path of the file.
+    let path: String
     /// How long to wait for the lock while the stored bytes do not change.
     private static let lockMilliseconds: UInt32 = 10_000
     /// How long to wait for the lock in all if the call has no deadline.
@@ -55,9 +56,18 @@ package final class FileStorage: Storage {
     package func update(
         within limits: CallLimits? = nil, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]
     ) throws(SDKError) {
+        try update(within: limits, afterwards: {}, change)
+    }
+
+    /// Changes the file as ``update(within:_:)`` does. Calls `afterwards` before it releases the lock, also if the
+    /// change has failed.
+    func update(
+        within limits: CallLimits?, afterwards: () -> Void, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]
+    ) throws(SDKError) {
         let lock = try takeLock(limits)
         // Closing the file releases the lock; the system does the same at the end of the process.
         defer { close(lock) }
+        defer { afterwards() }
         try replace(by: change(read()))
     }
 

@@ -16,7 +16,7 @@ import MPinWire
 /// by an old copy. If no process has the store open at that time, an old copy is not noticed. An exchange of two stores
 /// with the same key is not noticed either; key files and passphrases give every store a key of its own.
 package enum StoreFormat {
-    private static let magic = "mpin-store"
+    static let magic = "mpin-store"
     private static let version = 2
 
     /// The content of a store.
@@ -31,7 +31,7 @@ package enum StoreFormat {
     }
 
     static func encode(_ content: Content, key: StoreKey, random: RandomSource) throws(SDKError) -> [UInt8] {
-        let header = Header(version: version, derivation: content.derivation)
+        let header = StoreHeader(magic: magic, version: version, derivation: content.derivation)
         let seal = Seal(key: try key.key(content.derivation), version: version)
         var blob = Array("\(header.text)\n".utf8)
         for record in content.records {
@@ -45,7 +45,7 @@ package enum StoreFormat {
     /// Decodes a store. Throws if its version is newer, or if no line can be opened, because then the key is wrong.
     static func decode(_ blob: [UInt8], key: StoreKey) throws(SDKError) -> Content {
         let lines = blob.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let header = try Header(lines.first ?? [])
+        let header = try StoreHeader(lines.first ?? [], magic: magic, newest: version)
         let seal = Seal(key: try key.key(header.derivation), version: header.version)
         var content = Content(derivation: header.derivation)
         var isComplete = false
@@ -76,40 +76,43 @@ package enum StoreFormat {
         guard ending.count == SHA256.size + 8 else { return nil }
         return ending.plainBytes[SHA256.size...].reduce(0) { $0 << 8 | UInt64($1) }
     }
+}
 
-    /// The content of the first line.
-    private struct Header {
-        var version: Int
-        var derivation: Argon2id?
+/// The first line of a store: what it is, its format, and how its key is made if it has a passphrase.
+struct StoreHeader {
+    var magic: String
+    var version: Int
+    var derivation: Argon2id?
 
-        init(version: Int, derivation: Argon2id?) {
-            self.version = version
-            self.derivation = derivation
+    init(magic: String, version: Int, derivation: Argon2id?) {
+        self.magic = magic
+        self.version = version
+        self.derivation = derivation
+    }
+
+    /// Reads the first line of a store whose first word is `magic`. `newest` is the newest format that can be read.
+    init(_ line: ArraySlice<UInt8>, magic: String, newest: Int) throws(SDKError) {
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count >= 2, words[0] == magic, let version = Int(words[1]), version > 0 else {
+            throw SDKError(.storageError, "not a store")
         }
-
-        init(_ line: ArraySlice<UInt8>) throws(SDKError) {
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
-            guard words.count >= 2, words[0] == magic, let version = Int(words[1]), version > 0 else {
-                throw SDKError(.storageError, "not a store")
-            }
-            guard version <= StoreFormat.version else {
-                throw SDKError(
-                    .unsupportedFormat, "the store has format \(version), this library knows \(StoreFormat.version)")
-            }
-            self.version = version
-            if words.count == 2 { return }
-            guard version > 1, words.count == 6, words[2] == "argon2id", let passes = UInt32(words[3]),
-                let kibibytes = UInt32(words[4]), let salt = Hex.decode(String(words[5])),
-                let derivation = Argon2id(passes: passes, kibibytes: kibibytes, salt: salt)
-            else { throw SDKError(.storageError, "the store's first line is damaged") }
-            self.derivation = derivation
+        guard version <= newest else {
+            throw SDKError(.unsupportedFormat, "the store has format \(version), this library knows \(newest)")
         }
+        self.magic = magic
+        self.version = version
+        if words.count == 2 { return }
+        guard version > 1, words.count == 6, words[2] == "argon2id", let passes = UInt32(words[3]),
+            let kibibytes = UInt32(words[4]), let salt = Hex.decode(String(words[5])),
+            let derivation = Argon2id(passes: passes, kibibytes: kibibytes, salt: salt)
+        else { throw SDKError(.storageError, "the store's first line is damaged") }
+        self.derivation = derivation
+    }
 
-        var text: String {
-            let start = "\(magic) \(version)"
-            guard let derivation else { return start }
-            return "\(start) argon2id \(derivation.passes) \(derivation.kibibytes) \(Hex.encode(derivation.salt))"
-        }
+    var text: String {
+        let start = "\(magic) \(version)"
+        guard let derivation else { return start }
+        return "\(start) argon2id \(derivation.passes) \(derivation.kibibytes) \(Hex.encode(derivation.salt))"
     }
 }
 

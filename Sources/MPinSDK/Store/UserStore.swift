@@ -38,6 +38,11 @@ package final class UserStore: Sendable {
         self.init(storage: storage, key: key, random: environment.random)
     }
 
+    /// The file at `path`, sealed under the key of this store.
+    func sealedFile(_ path: String, purpose: String) -> SealedFile {
+        SealedFile(path: path, purpose: purpose, key: key, random: random)
+    }
+
     /// A number that differs after every change by any process.
     package var version: UInt64 { storage.version() }
 

@@ -4,8 +4,8 @@ import MPinWire
 
 /// The deadline of an operation, and whether it is cancelled.
 package struct CallLimits: Sendable {
-    let deadline: Deadline
-    let isCancelled: @Sendable () -> Bool
+    package let deadline: Deadline
+    package let isCancelled: @Sendable () -> Bool
 
     package init(deadline: Deadline, isCancelled: @escaping @Sendable () -> Bool) {
         self.deadline = deadline

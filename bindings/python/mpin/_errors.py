@@ -306,6 +306,83 @@ class UserNotFoundError(MPinError):
     status = "USER_NOT_FOUND"
 
 
+class NoCredentialsError(MPinError):
+    """Nobody is logged in."""
+
+    code = 64
+    status = "NO_CREDENTIALS"
+
+
+class NoRefreshTokenError(MPinError):
+    """The access token has expired, and there is no refresh token."""
+
+    code = 65
+    status = "NO_REFRESH_TOKEN"
+
+
+class RenewFailedError(MPinError):
+    """The provider refuses to renew for a reason that is not the user's. The session stays."""
+
+    code = 66
+    status = "RENEW_FAILED"
+
+
+class ExchangeFailedError(MPinError):
+    """The provider refuses to exchange the access token."""
+
+    code = 67
+    status = "EXCHANGE_FAILED"
+
+
+class RevokeFailedError(MPinError):
+    """The provider did not revoke the tokens. The session stays."""
+
+    code = 68
+    status = "REVOKE_FAILED"
+
+
+class LargeMinTTLError(MPinError):
+    """A renewed access token is not valid for as long as the caller wants."""
+
+    code = 69
+    status = "LARGE_MIN_TTL"
+
+
+class LoginRequiredError(MPinError):
+    """The provider has ended the session: the user must log in."""
+
+    code = 70
+    status = "LOGIN_REQUIRED"
+
+
+class InteractionNotAllowedError(MPinError):
+    """The login needs a function that the session does not have, or the function has failed."""
+
+    code = 71
+    status = "INTERACTION_NOT_ALLOWED"
+
+
+class ProviderUnknownError(MPinError):
+    """No provider with this name was added."""
+
+    code = 72
+    status = "PROVIDER_UNKNOWN"
+
+
+class LoginRefusedError(MPinError):
+    """The provider or the user has refused the login."""
+
+    code = 73
+    status = "LOGIN_REFUSED"
+
+
+class TokenInvalidError(MPinError):
+    """The ID token is malformed, or not for this login, client, user or time."""
+
+    code = 74
+    status = "TOKEN_INVALID"
+
+
 class WrongParameterError(MPinError, ValueError):
     """An argument is missing, has a wrong length, or is out of range."""
 
@@ -395,6 +472,17 @@ BY_CODE: dict[int, type[MPinError]] = {
         UnsupportedCurveError,
         SessionInvalidError,
         UserNotFoundError,
+        NoCredentialsError,
+        NoRefreshTokenError,
+        RenewFailedError,
+        ExchangeFailedError,
+        RevokeFailedError,
+        LargeMinTTLError,
+        LoginRequiredError,
+        InteractionNotAllowedError,
+        ProviderUnknownError,
+        LoginRefusedError,
+        TokenInvalidError,
         WrongParameterError,
         InvalidPointError,
         WrongOrderError,

@@ -42,7 +42,10 @@ class Closable:
 
 
 class Calls(Closable):
-    """Calls functions of one sdk and reads their errors and outputs."""
+    """Calls functions of one sdk or session and reads their errors and outputs."""
+
+    #: The function of the library that reads the last error of the handle.
+    _read_last_error: Any = staticmethod(lib.mpin_sdk_get_last_error)
 
     def _check(self, status: int) -> None:
         """Raises the exception of a status that is not OK, with the library's description."""
@@ -55,7 +58,7 @@ class Calls(Closable):
 
     def _last_error(self, status: int) -> ErrorDetails:
         error = structures.Error(size=ctypes.sizeof(structures.Error))
-        if lib.mpin_sdk_get_last_error(self._handle, ctypes.byref(error)) or error.status != status:
+        if self._read_last_error(self._handle, ctypes.byref(error)) or error.status != status:
             return ErrorDetails()
         return ErrorDetails(
             _text(error.text),

@@ -220,3 +220,65 @@ class TrustQuickCode(Structure):
         ("ttl_seconds", c_int32),
         ("code", c_char * 64),
     ]
+
+
+class PinRequest(Structure):
+    """The structure mpin_pin_request of mpin.h."""
+
+    _fields_ = [("size", c_size_t), ("provider", c_char_p), ("user_id", c_char_p), ("attempts_left", c_int32)]
+
+
+class DeviceCode(Structure):
+    """The structure mpin_device_code of mpin.h."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("user_code", c_char_p),
+        ("url", c_char_p),
+        ("complete_url", c_char_p),
+        ("expires_in", c_int64),
+    ]
+
+
+AskPin = CFUNCTYPE(c_int32, c_void_p, POINTER(PinRequest), POINTER(c_char))
+OpenBrowser = CFUNCTYPE(c_int32, c_void_p, c_char_p)
+ShowCode = CFUNCTYPE(None, c_void_p, POINTER(DeviceCode))
+SessionEvent = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+
+
+class SessionConfig(Structure):
+    """The structure mpin_session_config of mpin.h."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("user", c_void_p),
+        ("path", c_char_p),
+        ("login_timeout_ms", c_size_t),
+        ("ask_pin", AskPin),
+        ("open_browser", OpenBrowser),
+        ("show_code", ShowCode),
+        ("event", SessionEvent),
+    ]
+
+
+class Provider(Structure):
+    """The structure mpin_provider of mpin.h."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("login", c_int32),
+        ("ends_on_401", c_int32),
+        ("client_id", c_char_p),
+        ("client_secret", c_char_p),
+        ("issuer", c_char_p),
+        ("redirect_uri", c_char_p),
+        ("scope", c_char_p),
+        ("origins", c_char_p),
+        ("authorization_endpoint", c_char_p),
+        ("token_endpoint", c_char_p),
+        ("userinfo_endpoint", c_char_p),
+        ("revocation_endpoint", c_char_p),
+        ("device_endpoint", c_char_p),
+        ("claim_names", c_char_p),
+    ]

@@ -49,12 +49,17 @@ STRUCTURES: dict[str, Any] = {
     "mpin_trust_activation": structures.TrustActivation,
     "mpin_trust_session": structures.TrustSession,
     "mpin_trust_quick_code": structures.TrustQuickCode,
+    "mpin_pin_request": structures.PinRequest,
+    "mpin_device_code": structures.DeviceCode,
+    "mpin_session_config": structures.SessionConfig,
+    "mpin_provider": structures.Provider,
 }
 for structure, python in STRUCTURES.items():
     TYPES[f"{structure} *"] = TYPES[f"const {structure} *"] = ctypes.POINTER(python)
 for opaque in (
     "mpin_sdk",
     "mpin_user",
+    "mpin_session",
     "mpin_crypto_server_context",
     "mpin_http_response",
     "mpin_storage_data",

@@ -1,4 +1,4 @@
-import MPinOpenID
+import MPinSecrets
 import XCTest
 
 final class Base64URLTests: XCTestCase {

@@ -9,7 +9,7 @@ package enum Base64URL {
     }
 
     /// Appends the encoding of `bytes` in ASCII.
-    static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         text.reserveCapacity(text.count + bytes.count * 4 / 3 + 2)
         var (buffer, bits) = (UInt32(0), 0)
         for byte in bytes {
@@ -27,7 +27,7 @@ package enum Base64URL {
     /// or unused bits that are not 0.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(ascii: Array(text.utf8)[...]) }
 
-    static func decode(ascii text: ArraySlice<UInt8>) -> [UInt8]? {
+    package static func decode(ascii text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var (buffer, bits) = (UInt32(0), 0)

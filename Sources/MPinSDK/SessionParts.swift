@@ -1,0 +1,30 @@
+package import MPinHTTP
+package import MPinSecrets
+
+/// What the session of an app uses of an initialised ``SDK``.
+package struct SessionParts: Sendable {
+    package let transport: any HTTPTransport
+    package let policy: HTTPPolicy
+    /// Where the session is stored, sealed under the key of the users.
+    package let file: SealedFile
+    package let random: RandomSource
+    package let now: Clock
+    package let log: Log?
+    /// How long one call may take.
+    package let timeoutMilliseconds: UInt32
+}
+
+extension SDK {
+    /// The parts for a session that is stored in the file at `path`; nil: the path of the users' store followed by
+    /// `.session`. Throws if the program stores the users itself and `path` is nil.
+    package func sessionParts(path: String?) throws(SDKError) -> SessionParts {
+        try perform { core, caller throws(SDKError) in
+            guard let path = path ?? (core.storagePath.isEmpty ? nil : core.storagePath + ".session"), !path.isEmpty
+            else { throw SDKError(.invalidArgument, "no path for the session: name a file in its configuration") }
+            return SessionParts(
+                transport: core.transport, policy: caller.policy,
+                file: core.store.sealedFile(path, purpose: "mpin-session"),
+                random: core.random, now: core.now, log: core.log, timeoutMilliseconds: timeout)
+        }
+    }
+}

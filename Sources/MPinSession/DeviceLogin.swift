@@ -1,0 +1,77 @@
+import MPinHTTP
+import MPinSDK
+import MPinSecrets
+import MPinWire
+
+/// An answer of the device authorization endpoint (RFC 8628 section 3.2).
+private struct DeviceAnswer: Decodable {
+    var device_code: SecretText
+    var user_code: String
+    var verification_uri: String
+    var verification_uri_complete: String?
+    var expires_in: LenientInt
+    var interval: LenientInt?
+}
+
+extension AppSession {
+    /// Shows a code, and asks the provider for tokens until the user has typed the code elsewhere.
+    func logInByDeviceCode(_ provider: Provider) throws(SDKError) -> SessionRecord {
+        guard let show = callbacks.showCode else {
+            throw SDKError(.interactionNotAllowed, "nobody can be shown a code: the session has no callback for it")
+        }
+        let answer = try deviceCode(provider)
+        let lifetime = max(0, min(answer.expires_in.value, 3600))
+        show(
+            DeviceCode(
+                userCode: printable(answer.user_code), url: printable(answer.verification_uri),
+                completeURL: answer.verification_uri_complete.map(printable) ?? "", expiresIn: Int64(lifetime)))
+        return try poll(answer, provider, limits(min(loginMilliseconds, UInt32(lifetime) * 1000)))
+    }
+
+    private func deviceCode(_ provider: Provider) throws(SDKError) -> DeviceAnswer {
+        let requests = requests(limits())
+        let endpoint = try endpoints(of: provider, requests).device
+        guard !endpoint.isEmpty else { throw SDKError(.invalidArgument, "the provider has no logins of devices") }
+        var form = Form()
+        addClient(provider, to: &form)
+        form.add("scope", provider.scope)
+        let response = try requests.post("device authorization", endpoint, form, isRepeatable: true)
+        return try requests.decode("device authorization", try requests.success("device authorization", response))
+    }
+
+    private func poll(
+        _ answer: DeviceAnswer, _ provider: Provider, _ whole: CallLimits
+    ) throws(SDKError) -> SessionRecord {
+        var seconds = UInt32(max(1, min(answer.interval?.value ?? 5, 60)))
+        var form = Form()
+        form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
+        form.add("device_code", answer.device_code)
+        while true {
+            try wait(seconds, whole)
+            let requests = requests(CallLimits(deadline: limits().deadline, isCancelled: whole.isCancelled))
+            do throws(SDKError) {
+                let received = try tokens("token", provider, form, isRepeatable: false, requests)
+                return try record(received, provider, userID: "", scope: provider.scope, nonce: nil, requests)
+            } catch {
+                switch (error.server.code, error.status) {
+                case ("authorization_pending", _), (_, .networkError), (_, .timedOut): continue
+                case ("slow_down", _): seconds += 5
+                case ("access_denied", _), ("expired_token", _):
+                    throw SDKError(.loginRefused, error.text, httpStatus: error.httpStatus, server: error.server)
+                default: throw error
+                }
+            }
+        }
+    }
+
+    private func wait(_ seconds: UInt32, _ whole: CallLimits) throws(SDKError) {
+        let pause = Deadline.after(milliseconds: seconds * 1000)
+        while pause.remainingMilliseconds() > 0 {
+            guard !whole.isCancelled() else { throw SDKError(.canceled, "the login was cancelled") }
+            guard whole.deadline.remainingMilliseconds() > 0 else {
+                throw SDKError(.timedOut, "nobody has typed the code in time")
+            }
+            pause.sleep(atMost: 50)
+        }
+    }
+}

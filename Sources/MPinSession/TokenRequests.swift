@@ -1,0 +1,114 @@
+import MPinHTTP
+import MPinSDK
+import MPinSecrets
+import MPinWire
+
+/// An answer of a token endpoint (RFC 6749 section 5.1).
+struct TokenAnswer: Decodable {
+    var access_token: SecretText
+    var token_type: String?
+    var expires_in: LenientInt?
+    var refresh_token: SecretText?
+    var id_token: SecretText?
+    var scope: String?
+}
+
+/// An answer of a token endpoint, and the two clocks when it came.
+struct ReceivedTokens {
+    var answer: TokenAnswer
+    /// The time of this device, in milliseconds since 1970.
+    var now: Int64
+    /// The time of the provider's clock, in seconds since 1970; that of this device if the provider did not say.
+    var providerNow: Int64
+
+    /// When the access token expires, in milliseconds since 1970 of this device's clock; nil if it does not say.
+    var expiry: Int64? {
+        answer.expires_in.map { now &+ Int64(clamping: max(0, min($0.value, 1 << 40))) &* 1000 }
+    }
+}
+
+extension AppSession {
+    /// Posts a form to the token endpoint.
+    func tokens(
+        _ name: String, _ provider: Provider, _ form: Form, isRepeatable: Bool, _ requests: Requests
+    ) throws(SDKError) -> ReceivedTokens {
+        var form = form
+        addClient(provider, to: &form)
+        let endpoint = try endpoints(of: provider, requests).token
+        let response = try requests.success(
+            name, try requests.post(name, endpoint, form, isRepeatable: isRepeatable))
+        let answer: TokenAnswer = try requests.decode(name, response)
+        guard answer.access_token.count > 0, answer.token_type?.lowercased() ?? "bearer" == "bearer",
+            HeaderField.isValue(answer.access_token.plainText)
+        else { throw SDKError(.responseParseError, "\(name): not a bearer token") }
+        let now = try parts.now()
+        return ReceivedTokens(answer: answer, now: now, providerNow: response.date ?? now / 1000)
+    }
+
+    /// The client authenticates in the form; a public client only names itself.
+    func addClient(_ provider: Provider, to form: inout Form) {
+        form.add("client_id", provider.clientID)
+        if let secret = provider.clientSecret { form.add("client_secret", secret) }
+    }
+
+    /// The endpoints of a provider, from its discovery document, which is fetched again after an hour.
+    func endpoints(of provider: Provider, _ requests: Requests) throws(SDKError) -> Endpoints {
+        guard let issuer = provider.issuer else { return provider.endpoints }
+        let deadline = discovered.withLock { $0[issuer]?.until.remainingMilliseconds() ?? 0 }
+        if deadline > 0, let known = discovered.withLock({ $0[issuer]?.endpoints }) { return known }
+        let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+        let document = try requests.document("discovery", "\(base)/.well-known/openid-configuration")
+        let endpoints = try Endpoints(discovery: document, issuer: issuer)
+        discovered.withLock { $0[issuer] = (endpoints, .after(milliseconds: 3_600_000)) }
+        return endpoints
+    }
+
+    /// Makes the record of a new login from the provider's answer, whose ID token is verified.
+    func record(
+        _ received: ReceivedTokens, _ provider: Provider, userID: String, scope: String, nonce: String?,
+        _ requests: Requests
+    ) throws(SDKError) -> SessionRecord {
+        let answer = received.answer
+        var profile = Profile()
+        if provider.issuer != nil {
+            guard let token = answer.id_token else { throw SDKError(.tokenInvalid, "the provider gave no ID token") }
+            let verified = try verify(token, received, provider, nonce: nonce, subject: nil, requests)
+            profile = Profile(verified.claims)
+        }
+        return SessionRecord(
+            id: try randomText(), provider: provider.name, userID: userID, accessToken: answer.access_token,
+            refreshToken: answer.refresh_token, idToken: answer.id_token, tokenType: answer.token_type ?? "Bearer",
+            scope: answer.scope ?? scope, expiry: received.expiry,
+            profile: try userinfo(of: provider, answer.access_token, profile, requests))
+    }
+
+    func verify(
+        _ token: SecretText, _ received: ReceivedTokens, _ provider: Provider, nonce: String?, subject: String?,
+        _ requests: Requests
+    ) throws(SDKError) -> IDToken {
+        let expected = IDToken.Expectation(
+            issuer: provider.issuer ?? "", clientID: provider.clientID, nonce: nonce,
+            accessToken: received.answer.access_token, now: received.providerNow, subject: subject)
+        return try IDToken(
+            token, expected, keys: keys, at: endpoints(of: provider, requests).keys, requests)
+    }
+
+    /// Completes the profile with what userinfo says about the same user. A provider that does not answer leaves the
+    /// profile as it is.
+    private func userinfo(
+        of provider: Provider, _ token: SecretText, _ profile: Profile, _ requests: Requests
+    ) throws(SDKError) -> Profile {
+        let url = try endpoints(of: provider, requests).userinfo
+        guard !url.isEmpty, let claims = try? requests.document("userinfo", url, bearer: token) else { return profile }
+        let told = Profile(claims, names: provider.claimNames)
+        if provider.issuer == nil { return told }
+        return told.sub == profile.sub ? profile.completed(by: told) : profile
+    }
+
+    /// 43 random characters, for 32 bytes.
+    func randomText() throws(SDKError) -> String {
+        do { return Base64URL.encode(try randomBytes(32, from: parts.random)) } catch {
+            throw SDKError(.randomFailed, "the random generator failed")
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package import MPinSecrets
+package import MPinWire
+
+/// What the session of an app is in. The numbers are those of the C header.
+package enum SessionState: Int32, Sendable {
+    /// Nobody is logged in.
+    case signedOut = 0
+    /// A login is under way in this process.
+    case signingIn = 1
+    /// Somebody is logged in. The access token may have expired, if it can be renewed.
+    case signedIn = 2
+    /// The access token has expired, and there is no refresh token to renew it with.
+    case expired = 3
+    /// The provider has refused to renew the session: a login is needed. The profile is still there.
+    case revoked = 4
+}
+
+/// The tokens of a session. A description never shows them.
+package struct Credentials: Sendable {
+    package let accessToken: SecretText
+    /// Nil if the provider does not support OpenID Connect.
+    package let idToken: SecretText?
+    package let refreshToken: SecretText?
+    /// The type of the access token, such as `Bearer`.
+    package let tokenType: String
+    /// The scopes, separated by spaces.
+    package let scope: String
+    /// When the access token expires, in seconds since 1970 of this device's clock; 0 if the provider does not say.
+    package let expiry: Int64
+}
+
+/// What the provider says about the user. Each text is empty if the provider does not say it.
+package struct Profile: Codable, Sendable, Equatable {
+    package var sub = ""
+    package var name = ""
+    package var email = ""
+    package var emailVerified = ""
+    package var picture = ""
+    package var updatedAt = ""
+
+    package init() {}
+
+    /// Takes the claims of an ID token or of userinfo. `names` says under which name a provider sends a claim, for
+    /// providers that use names of their own. Numbers and truth values become text.
+    init(_ claims: JSONValue, names: [String: String] = [:]) {
+        func text(_ claim: String) -> String {
+            switch claims[names[claim] ?? claim] {
+            case .string(let text): text
+            case .bool(let flag): flag ? "true" : "false"
+            case .int(let number): String(number)
+            default: ""
+            }
+        }
+        sub = text("sub")
+        name = text("name")
+        email = text("email")
+        emailVerified = text("email_verified")
+        picture = text("picture")
+        updatedAt = text("updated_at")
+    }
+
+    /// The claim with that name in OpenID Connect; empty for an unknown name.
+    package subscript(claim: String) -> String {
+        switch claim {
+        case "sub": sub
+        case "name": name
+        case "email": email
+        case "email_verified": emailVerified
+        case "picture": picture
+        case "updated_at": updatedAt
+        default: ""
+        }
+    }
+
+    /// This profile, with the claims of `other` where this one has none.
+    func completed(by other: Profile) -> Profile {
+        var all = self
+        all.name = name.isEmpty ? other.name : name
+        all.email = email.isEmpty ? other.email : email
+        all.emailVerified = emailVerified.isEmpty ? other.emailVerified : emailVerified
+        all.picture = picture.isEmpty ? other.picture : picture
+        all.updatedAt = updatedAt.isEmpty ? other.updatedAt : updatedAt
+        return all
+    }
+}
+
+/// What an app passes to a smaller app: who the user is, and an access token that can do less and cannot be renewed.
+package struct Handover: Sendable {
+    package let profile: Profile
+    package let accessToken: SecretText
+    /// When the token expires, in seconds since 1970 of this device's clock; 0 if the provider does not say.
+    package let expiry: Int64
+}
+
+/// What the program does for a session. Callbacks run in the thread of the call. While one runs, no lock is held that
+/// another process could wait for.
+package struct SessionCallbacks: Sendable {
+    /// Asks the user for the PIN. Nil means that the user has cancelled.
+    package var pin: (@Sendable (PINRequest) -> SecretBytes?)?
+    /// Opens the system's browser at a URL. False if that is not possible.
+    package var openBrowser: (@Sendable (String) -> Bool)?
+    /// Shows the code of a device without a browser.
+    package var showCode: (@Sendable (DeviceCode) -> Void)?
+    /// Is told of a new state, and the provider's name.
+    package var event: (@Sendable (SessionState, String) -> Void)?
+
+    package init() {}
+}
+
+/// A question for a PIN.
+package struct PINRequest: Sendable {
+    package let provider: String
+    package let userID: String
+    /// How many more wrong PINs the server accepts; nil at the first question, and if the server does not say.
+    package let attemptsLeft: Int32?
+}
+
+/// What a device without a browser shows to its user (RFC 8628 section 3.2).
+package struct DeviceCode: Sendable {
+    package let userCode: String
+    package let url: String
+    /// The URL with the code in it, for a QR code; empty if the provider gives none.
+    package let completeURL: String
+    package let expiresIn: Int64
+}
