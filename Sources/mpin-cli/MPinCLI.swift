@@ -24,6 +24,7 @@ struct MPinCLI: AsyncParsableCommand {
         version: MPIN_VERSION,
         subcommands: [
             Register.self, Confirm.self, Login.self, OTP.self, ChangePIN.self, List.self, Delete.self, Doctor.self,
+            SessionCommands.self,
         ])
 }
 

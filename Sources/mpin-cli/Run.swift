@@ -17,6 +17,11 @@ struct Report: Encodable {
     var requestID: String?
     /// After a wrong PIN: how many attempts are left. Nil if the server does not say.
     var attemptsLeft: Int?
+    /// What an API has answered.
+    var body: String?
+    /// An access token.
+    var token: String?
+    var profile: [String: String]?
 }
 
 extension CommonOptions {
@@ -101,6 +106,11 @@ extension Report {
                 : users.map { "\($0["user"] ?? "")\t\($0["state"] ?? "")\t\($0["backend"] ?? "")" }
                     .joined(separator: "\n")
         }
+        if let profile {
+            return profile.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { "\($0.key)\t\($0.value)" }
+                .joined(separator: "\n")
+        }
+        if let output = token ?? body { return output }
         let end = secondsToLive.map { " (good for \($0) s)" } ?? ""
         if let code { return "\(code)\(end)" }
         return text.map { "\(result): \($0)" } ?? result

@@ -50,12 +50,19 @@ def is_well_formed(path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
+def options_of(program: str, *command: str) -> set[str]:
+    """Returns the options of a command and of its own commands."""
+    text = help_of(program, *command)
+    inner = (options_of(program, *command, name) for name in subcommands(text))
+    return long_options(text.partition("OPTIONS:")[2].partition("SUBCOMMANDS:")[0]).union(*inner)
+
+
 def check_client(page: str, program: str) -> None:
     top = help_of(program)
     commands = subcommands(top)
     assert len(commands) >= 8, top
     assert page_commands(page) == {*commands, "help"}, page_commands(page) ^ {*commands, "help"}
-    options = set().union(*(long_options(help_of(program, name).partition("OPTIONS:")[2]) for name in commands))
+    options = set().union(*(options_of(program, name) for name in commands))
     assert page_options(page) == options, page_options(page) ^ options
     codes = set(re.findall(r"\b([0-9]+) [a-z]", re.sub(r"\s+", " ", top.partition("Exit codes:")[2]).partition(".")[0]))
     assert len(codes) >= 6 and page_codes(page) == codes, (page_codes(page), codes)
