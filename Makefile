@@ -168,11 +168,15 @@ trust-test: lib server cli build/oidc-venv/installed ## the server for clients o
 trust-memory-test: lib server build/oidc-venv/installed ## 10,000 registrations with key pairs need 8 MiB more than 1,000
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python build/oidc-venv/bin/python -B Tests/EndToEnd/trust_memory.py
 
-session-test: lib server build/oidc-venv/installed ## sessions of apps: renewal by many threads and processes, kills, a bad network, forged tokens
+session-test: lib server cli build/oidc-venv/installed ## sessions of apps: renewal by many threads and processes, kills, a bad network, forged tokens
 	Tests/EndToEnd/session.sh
 
+session-kills-test: lib server build/oidc-venv/installed ## an app is killed before every system call of a renewal; takes 5 minutes
+	Tests/EndToEnd/session.sh --kills
+
 TESTS += session-test
-.PHONY: session-test
+LONG += session-kills-test
+.PHONY: session-test session-kills-test
 
 SAMPLES = flask apache nginx mobile
 samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium

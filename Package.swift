@@ -100,7 +100,7 @@ let package = Package(
         module("MPinHTTP", ["CCurl", "MPinSecrets"]),
         module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets"]),
         module("MPinSession", ["MPinSDK", "MPinWire", "MPinHTTP", "MPinSecrets", "CJose"]),
-        module("MPin", ["MPinSDK", "MPinSecrets"]),
+        module("MPin", ["MPinSDK", "MPinSession", "MPinWire", "MPinHTTP", "MPinSecrets"]),
         module("MPinABI", ["CMPin", "MPinSDK", "MPinSession", "MPinWire", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
         module("MPinStore", ["MPinWire", "CSQLite", "CPostgres"] + nio, [callersPlace]),
         module(

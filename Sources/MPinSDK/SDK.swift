@@ -5,7 +5,7 @@ import MPinSecrets
 /// returns when its work is done. Calls on one object wait for each other, except ``cancel()``, ``lastError`` and the
 /// getters of ``User``.
 package final class SDK: @unchecked Sendable {
-    private let environment: Environment
+    let environment: Environment
     private let gate = Gate()
     private let errors = LastErrors()
     private let timeoutMilliseconds = Locked<UInt32>(SDK.defaultTimeout)

@@ -10,6 +10,8 @@ package struct SessionParts: Sendable {
     package let random: RandomSource
     package let now: Clock
     package let log: Log?
+    /// Whether the task is cancelled whose call this thread runs.
+    package let isCancelled: @Sendable () -> Bool
     /// How long one call may take.
     package let timeoutMilliseconds: UInt32
 }
@@ -24,7 +26,8 @@ extension SDK {
             return SessionParts(
                 transport: core.transport, policy: caller.policy,
                 file: core.store.sealedFile(path, purpose: "mpin-session"),
-                random: core.random, now: core.now, log: core.log, timeoutMilliseconds: timeout)
+                random: core.random, now: core.now, log: core.log,
+                isCancelled: environment.isCancelled, timeoutMilliseconds: timeout)
         }
     }
 }

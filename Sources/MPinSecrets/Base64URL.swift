@@ -1,3 +1,17 @@
+/// Base64 with padding (RFC 4648 section 4), as HTTP uses it.
+package enum Base64 {
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        Base64URL.append(bytes, to: &text)
+        for index in text.indices {
+            if text[index] == UInt8(ascii: "-") { text[index] = UInt8(ascii: "+") }
+            if text[index] == UInt8(ascii: "_") { text[index] = UInt8(ascii: "/") }
+        }
+        while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
 /// Base64 with the URL alphabet and without padding (RFC 4648 section 5), as JOSE and PKCE use it.
 package enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

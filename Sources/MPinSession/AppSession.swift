@@ -119,6 +119,9 @@ package final class AppSession: Sendable {
         if signingIn.withLock({ $0 != nil }) { sdk.cancel() }
     }
 
+    /// Wakes a login that waits for a browser, so that it sees that its task is cancelled.
+    package func wake() { mailbox.wake() }
+
     /// Ends the calls that are under way, waits for logins and renewals, and refuses all later ones.
     package func close() {
         isClosed.withLock { $0 = true }
@@ -132,7 +135,7 @@ package final class AppSession: Sendable {
     func limits(_ milliseconds: UInt32? = nil) -> CallLimits {
         let before = cancels.withLock { $0 }
         return CallLimits(deadline: .after(milliseconds: milliseconds ?? parts.timeoutMilliseconds)) { [self] in
-            isClosed.withLock { $0 } || cancels.withLock { $0 } != before
+            isClosed.withLock { $0 } || cancels.withLock { $0 } != before || parts.isCancelled()
         }
     }
 

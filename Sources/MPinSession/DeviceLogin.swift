@@ -30,12 +30,15 @@ extension AppSession {
 
     private func deviceCode(_ provider: Provider) throws(SDKError) -> DeviceAnswer {
         let requests = requests(limits())
-        let endpoint = try endpoints(of: provider, requests).device
-        guard !endpoint.isEmpty else { throw SDKError(.invalidArgument, "the provider has no logins of devices") }
+        let endpoints = try endpoints(of: provider, requests)
+        guard !endpoints.device.isEmpty else {
+            throw SDKError(.invalidArgument, "the provider has no logins of devices")
+        }
         var form = Form()
-        addClient(provider, to: &form)
+        let headers = addClient(provider, endpoints, to: &form)
         form.add("scope", provider.scope)
-        let response = try requests.post("device authorization", endpoint, form, isRepeatable: true)
+        let response = try requests.post(
+            "device authorization", endpoints.device, form, headers, isRepeatable: true)
         return try requests.decode("device authorization", try requests.success("device authorization", response))
     }
 

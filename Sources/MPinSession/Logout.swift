@@ -85,12 +85,13 @@ extension AppSession {
 
     /// RFC 7009. A provider without this endpoint has nothing to be told.
     private func revoke(_ token: SecretText, of provider: Provider, _ requests: Requests) throws(SDKError) {
-        let endpoint = try endpoints(of: provider, requests).revocation
-        guard !endpoint.isEmpty else { return }
+        let endpoints = try endpoints(of: provider, requests)
+        guard !endpoints.revocation.isEmpty else { return }
         var form = Form()
         form.add("token", token)
         form.add("token_type_hint", "refresh_token")
-        addClient(provider, to: &form)
-        _ = try requests.success("revocation", try requests.post("revocation", endpoint, form, isRepeatable: true))
+        let headers = addClient(provider, endpoints, to: &form)
+        let answer = try requests.post("revocation", endpoints.revocation, form, headers, isRepeatable: true)
+        _ = try requests.success("revocation", answer)
     }
 }

@@ -29,6 +29,17 @@ extension AppSession {
         }
     }
 
+    /// The tokens as ``credentials(scope:minTTL:mayInteract:)`` returns them; nil if they would have to be renewed.
+    package func known(scope: String? = nil, minTTL: Int64 = 60) throws(SDKError) -> Credentials? {
+        try recorded { () throws(SDKError) in
+            let need = Need(scope: scope, minTTL: minTTL)
+            guard let session = try store.content().session, need.isMet(by: session, now: try parts.now()) else {
+                return nil
+            }
+            return session.credentials
+        }
+    }
+
     /// Renews the tokens, also if they are still valid.
     package func renew() throws(SDKError) {
         try recorded { () throws(SDKError) in
@@ -75,7 +86,8 @@ extension AppSession {
             guard session.isValid(for: need.minTTL, now: try parts.now()) else { throw tooShort(session, need) }
             return session
         } catch {
-            lastFailure.withLock { $0 = (monotonicNanoseconds(), error) }
+            // Whoever waits may go on where this caller was cancelled.
+            if error.status != .canceled { lastFailure.withLock { $0 = (monotonicNanoseconds(), error) } }
             throw error
         }
     }

@@ -43,10 +43,13 @@ struct Requests {
 
     /// Posts a form. A failure of the network is tried once more: the provider may have got the request, and accepts
     /// it again for a while.
-    func post(_ name: String, _ url: String, _ form: Form, isRepeatable: Bool) throws(SDKError) -> HTTPResponse {
+    func post(
+        _ name: String, _ url: String, _ form: Form, _ headers: [(String, String)], isRepeatable: Bool
+    ) throws(SDKError) -> HTTPResponse {
         var request = HTTPRequest(
             method: .post, url: url,
-            headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json")],
+            headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json")]
+                + headers,
             deadline: limits.deadline)
         request.secretBody = form.body
         do throws(SDKError) {

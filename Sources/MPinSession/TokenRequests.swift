@@ -33,10 +33,10 @@ extension AppSession {
         _ name: String, _ provider: Provider, _ form: Form, isRepeatable: Bool, _ requests: Requests
     ) throws(SDKError) -> ReceivedTokens {
         var form = form
-        addClient(provider, to: &form)
-        let endpoint = try endpoints(of: provider, requests).token
+        let endpoints = try endpoints(of: provider, requests)
+        let headers = addClient(provider, endpoints, to: &form)
         let response = try requests.success(
-            name, try requests.post(name, endpoint, form, isRepeatable: isRepeatable))
+            name, try requests.post(name, endpoints.token, form, headers, isRepeatable: isRepeatable))
         let answer: TokenAnswer = try requests.decode(name, response)
         guard answer.access_token.count > 0, answer.token_type?.lowercased() ?? "bearer" == "bearer",
             HeaderField.isValue(answer.access_token.plainText)
@@ -45,10 +45,16 @@ extension AppSession {
         return ReceivedTokens(answer: answer, now: now, providerNow: response.date ?? now / 1000)
     }
 
-    /// The client authenticates in the form; a public client only names itself.
-    func addClient(_ provider: Provider, to form: inout Form) {
-        form.add("client_id", provider.clientID)
-        if let secret = provider.clientSecret { form.add("client_secret", secret) }
+    /// Adds what the client authenticates with to a form, and returns the headers that do it (RFC 6749 section 2.3.1).
+    /// A public client only names itself.
+    func addClient(_ provider: Provider, _ endpoints: Endpoints, to form: inout Form) -> [(String, String)] {
+        guard let secret = provider.clientSecret, !endpoints.wantsSecretInForm else {
+            form.add("client_id", provider.clientID)
+            if let secret = provider.clientSecret { form.add("client_secret", secret) }
+            return []
+        }
+        let parts = [SecretBytes(utf8: "\(percentEncoded(provider.clientID)):"), percentEncoded(secret.secret)]
+        return [("Authorization", "Basic \(Base64.encode(SecretBytes(joining: parts).plainBytes))")]
     }
 
     /// The endpoints of a provider, from its discovery document, which is fetched again after an hour.

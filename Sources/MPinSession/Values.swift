@@ -2,7 +2,7 @@ package import MPinSecrets
 package import MPinWire
 
 /// What the session of an app is in. The numbers are those of the C header.
-package enum SessionState: Int32, Sendable {
+public enum SessionState: Int32, Sendable {
     /// Nobody is logged in.
     case signedOut = 0
     /// A login is under way in this process.
@@ -30,15 +30,22 @@ package struct Credentials: Sendable {
 }
 
 /// What the provider says about the user. Each text is empty if the provider does not say it.
-package struct Profile: Codable, Sendable, Equatable {
-    package var sub = ""
-    package var name = ""
-    package var email = ""
-    package var emailVerified = ""
-    package var picture = ""
-    package var updatedAt = ""
+public struct Profile: Codable, Sendable, Equatable {
+    /// The provider's id of the user.
+    public var sub = ""
+    /// The user's whole name.
+    public var name = ""
+    /// A mail address.
+    public var email = ""
+    /// `true` if the provider has verified the address.
+    public var emailVerified = ""
+    /// The URL of a picture.
+    public var picture = ""
+    /// When the user has changed these claims, as a rule in seconds since 1970.
+    public var updatedAt = ""
 
-    package init() {}
+    /// Makes a profile without claims.
+    public init() {}
 
     /// Takes the claims of an ID token or of userinfo. `names` says under which name a provider sends a claim, for
     /// providers that use names of their own. Numbers and truth values become text.
@@ -60,7 +67,7 @@ package struct Profile: Codable, Sendable, Equatable {
     }
 
     /// The claim with that name in OpenID Connect; empty for an unknown name.
-    package subscript(claim: String) -> String {
+    public subscript(claim: String) -> String {
         switch claim {
         case "sub": sub
         case "name": name
@@ -108,18 +115,23 @@ package struct SessionCallbacks: Sendable {
 }
 
 /// A question for a PIN.
-package struct PINRequest: Sendable {
-    package let provider: String
-    package let userID: String
+public struct PINRequest: Sendable {
+    /// The name of the provider.
+    public let provider: String
+    /// The user whose PIN it is.
+    public let userID: String
     /// How many more wrong PINs the server accepts; nil at the first question, and if the server does not say.
-    package let attemptsLeft: Int32?
+    public let attemptsLeft: Int32?
 }
 
 /// What a device without a browser shows to its user (RFC 8628 section 3.2).
-package struct DeviceCode: Sendable {
-    package let userCode: String
-    package let url: String
+public struct DeviceCode: Sendable {
+    /// The code that the user types.
+    public let userCode: String
+    /// Where the user types it.
+    public let url: String
     /// The URL with the code in it, for a QR code; empty if the provider gives none.
-    package let completeURL: String
-    package let expiresIn: Int64
+    public let completeURL: String
+    /// How long the code is valid, in seconds.
+    public let expiresIn: Int64
 }

@@ -26,7 +26,7 @@ struct MPinCLI: AsyncParsableCommand {
         version: MPIN_VERSION,
         subcommands: [
             Register.self, Confirm.self, Login.self, OTP.self, ChangePIN.self, List.self, Delete.self, Doctor.self,
-            Trust.self,
+            Trust.self, SessionCommands.self,
         ])
 }
 

@@ -25,6 +25,11 @@ struct Report: Encodable {
     var attemptsLeft: Int?
     /// When to try again, in seconds since 1970. Nil if the server does not say.
     var retryAt: Int64?
+    /// What an API has answered.
+    var body: String?
+    /// An access token.
+    var token: String?
+    var profile: [String: String]?
 }
 
 extension CommonOptions {
@@ -136,6 +141,11 @@ extension Report {
         if let jwt { return jwt }
         if let session { return session.lines }
         if let signed { return jsonText(signed) }
+        if let profile {
+            return profile.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { "\($0.key)\t\($0.value)" }
+                .joined(separator: "\n")
+        }
+        if let output = token ?? body { return output }
         let end = secondsToLive.map { " (good for \($0) s)" } ?? ""
         if let code { return "\(code)\(end)" }
         let later = retryAt.map { "; try again at \(Date(timeIntervalSince1970: Double($0)).ISO8601Format())" } ?? ""

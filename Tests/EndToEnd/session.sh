@@ -28,7 +28,8 @@ if [ "${1:-}" = --kills ]; then
     shift
     set -- "$folder/test_session_kills.py" "$@"
 else
-    set -- "$folder/test_session.py" "$folder/test_session_tokens.py" "$@"
+    set -- "$folder/test_session.py" "$folder/test_session_tokens.py" "$folder/test_session_auth.py" \
+        "$folder/test_session_foreign.py" "$folder/test_session_cli.py" "$@"
 fi
 "$python" -m pytest -q -W error -p no:cacheprovider -p session_fixtures "$@"
 stop_server

@@ -32,6 +32,9 @@ def act(session: mpin.Session, words: list[str]) -> str:
         return session.access_token()
     if words[0] == "state":
         return session.state.name
+    if words[0] == "renew":
+        session.renew()
+        return "done"
     if words[0] == "logout":
         session.logout()
         return "done"

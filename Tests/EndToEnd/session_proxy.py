@@ -28,7 +28,9 @@ class Proxy:
         self.date: str | None = None
         #: An API on the same origin, which takes access tokens: it answers 401 to those in this set.
         self.refused: set[str] = set()
+        self.refuses_all = False
         self.api_tokens: list[str] = []
+        self.api_bodies: list[bytes] = []
         self._port = port
         self._lock = threading.Lock()
         self.start()
@@ -50,7 +52,9 @@ class Proxy:
         for changes in (self.requests, self.answers, self.targets):
             changes.clear()
         self.refused.clear()
+        self.refuses_all = False
         self.api_tokens.clear()
+        self.api_bodies.clear()
         self.date = None
 
     def count(self, path: str) -> None:
@@ -76,7 +80,14 @@ class Handler(BaseHTTPRequestHandler):
         self._serve(b"")
 
     def do_POST(self) -> None:
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            return self._serve(b"".join(iter(self._chunk, b"")))
         self._serve(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
+    def _chunk(self) -> bytes:
+        chunk = self.rfile.read(int(self.rfile.readline(), 16))
+        self.rfile.readline()
+        return chunk
 
     def do_PUT(self) -> None:
         self.do_POST()
@@ -87,7 +98,10 @@ class Handler(BaseHTTPRequestHandler):
         if b"grant_type=refresh_token" in body:
             self.proxy.count("renewal")
         if path == "/api":
-            return self._api()
+            return self._api(body)
+        if path == "/away":
+            elsewhere = f"http://localhost:{self.server.server_address[1]}/api"
+            return self._answer(302, [("Location", elsewhere)], b"")
         sent = self.proxy.requests.get(path, lambda same: same)(body)
         if sent is None:
             return self._hang_up()
@@ -116,12 +130,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _api(self) -> None:
+    def _api(self, body: bytes) -> None:
         """Answers 200 if the provider accepts the token and the test does not refuse it, else 401."""
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         self.proxy.api_tokens.append(token)
+        self.proxy.api_bodies.append(body)
         status = 401
-        if token not in self.proxy.refused:
+        if token not in self.proxy.refused and not self.proxy.refuses_all:
             self.command = "GET"
             status = self._forward("/oidc/userinfo", b"")[0]
         self._answer(status, [], b"")

@@ -56,7 +56,7 @@ def check_client(page: str, program: str) -> None:
         [name, *below] for name in subcommands(top) for below in map(str.split, subcommands(help_of(program, name)) or [""])
     ]
     names = {" ".join(command) for command in commands} | {"help"}
-    assert len(commands) >= 19 and page_commands(page) == names, page_commands(page) ^ names
+    assert len(commands) >= 24 and page_commands(page) == names, page_commands(page) ^ names
     options = set().union(*(long_options(help_of(program, *words).partition("OPTIONS:")[2]) for words in commands))
     assert page_options(page) == options, page_options(page) ^ options
     codes = set(re.findall(r"\b([0-9]+) [a-z]", re.sub(r"\s+", " ", top.partition("Exit codes:")[2]).partition(".")[0]))

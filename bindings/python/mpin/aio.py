@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, AsyncContextManager, Callable, TypeVar
 
 from . import _trust
 from . import sdk as _blocking
+from . import session as _session
 from ._handles import Closable
 
 if TYPE_CHECKING:
@@ -54,10 +55,11 @@ class _Turns:
                 raise
 
 
-def _coroutine(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[_Turns, P], Coroutine[Any, Any, T]]:
+def _coroutine(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     @functools.wraps(method)
-    async def call(self: _Turns, /, *args: P.args, **named: P.kwargs) -> T:
-        return await self._call(functools.partial(method, self._client, *args, **named))
+    async def call(self: Any, /, *args: P.args, **named: P.kwargs) -> T:
+        result: T = await self._call(functools.partial(method, self._client, *args, **named))
+        return result
 
     return call
 
@@ -156,6 +158,43 @@ class Trust(_Turns):
     start_registration = _coroutine(_trust.Trust.start_registration)
 
 
+class Session:
+    """The calls of one mpin.Session as coroutines, several at a time. open_session() makes it.
+
+    What does not wait for the network is read from `session`, such as `session.session.state`. If a task is cancelled,
+    its login is, too; but a call that others may wait for, such as a renewal, goes on without the task.
+    """
+
+    def __init__(self, session: _session.Session) -> None:
+        #: The blocking session.
+        self.session = self._client = session
+        self._running = 0
+
+    async def _call(self, work: Callable[[], T]) -> T:
+        call = asyncio.ensure_future(asyncio.to_thread(work))
+        self._running += 1
+        try:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            while self._running == 1 and not call.done():
+                self.session.cancel()
+                await asyncio.wait({call}, timeout=_PAUSE)
+            # Nobody else asks for the outcome.
+            call.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            raise
+        finally:
+            self._running -= 1
+
+    access_token = _coroutine(_session.Session.access_token)
+    authorization = _coroutine(_session.Session.authorization)
+    clear = _coroutine(_session.Session.clear)
+    handover = _coroutine(_session.Session.handover)
+    login = _coroutine(_session.Session.login)
+    logout = _coroutine(_session.Session.logout)
+    renew = _coroutine(_session.Session.renew)
+    revoke = _coroutine(_session.Session.revoke)
+
+
 def _opening(make: Callable[P, B], wrap: Callable[[B], A]) -> Callable[P, AsyncContextManager[A]]:
     @asynccontextmanager
     async def open(*args: P.args, **named: P.kwargs) -> AsyncIterator[A]:
@@ -183,3 +222,5 @@ def _close(opened: asyncio.Future[B]) -> None:
 
 open = _opening(_blocking.SDK, SDK)
 open_trust = _opening(_trust.Trust, Trust)
+#: Its first argument is the blocking sdk: `async with open(path) as sdk, open_session(sdk.sdk) as session`.
+open_session = _opening(_session.Session, Session)

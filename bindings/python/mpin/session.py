@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+from . import _auth
 from . import _structures as structures
 from ._errors import InvalidArgumentError
 from ._handles import Calls, Pin, Secret, optional, path_octets, utf8
@@ -324,6 +325,14 @@ class Session(Calls):
         """
         after = (utf8(url), optional(rejected), may_interact)
         return self._text(lib.mpin_session_authorize, self._handle, after=after)
+
+    def requests_auth(self, may_interact: bool = False) -> _auth.RequestsAuth:
+        """The argument `auth` for the package requests: adds the token, and renews it once if the API answers 401."""
+        return _auth.RequestsAuth(self, may_interact)
+
+    def httpx_auth(self, may_interact: bool = False) -> Any:
+        """The argument `auth` for httpx, for its blocking and its asynchronous client, as requests_auth()."""
+        return _auth.httpx_auth(self, may_interact)
 
     def handover(self, audience: str | None = None, scope: str | None = None) -> str:
         """A new access token to pass on to a smaller app, for one service and some of the scopes. It cannot be renewed."""
