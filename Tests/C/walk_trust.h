@@ -219,6 +219,9 @@ static void trust_logins(void)
     CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
                  MPIN_OK);
     CHECK(strcmp(before, mfa.server.mpin_id) != 0, "no new identity");
+    /* How the user was verified is that of the new M-Pin ID, which says
+     * nothing of it here. */
+    expect_text(user_verification, member_user, "");
     CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
                  MPIN_OK);
 }
@@ -315,6 +318,10 @@ static void trust_errors(void)
     mfa_answer("/dta1/share", 503, "{}");
     CHECK_STATUS(mpin_trust_start_registration(sdk, &other, "bob", "t", NULL),
                  MPIN_OK);
+    /* A user whose registration has not ended is none yet. */
+    CHECK_STATUS(mpin_trust_authenticate_with_push_payload(
+                     sdk, NULL, "bob", SESSION_URL, "1234"),
+                 MPIN_USER_NOT_FOUND);
     mpin_user_free(other);
     mfa_answer("/pass1", 403, "{\"error\":\"MPINID_EXPIRED\"}");
     CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
