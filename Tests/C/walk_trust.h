@@ -55,7 +55,13 @@ static void trust_registration(void)
 static void trust_registration_anew(void)
 {
     mpin_user *again = NULL;
+    mpin_trust_verification mail;
     int32_t present = 0, chosen = 0;
+    mail.size = sizeof mail;
+    CHECK_STATUS(mpin_trust_send_verification_email(sdk, &mail, "alice", "w"),
+                 MPIN_OK);
+    CHECK(strcmp(member("mpinId"), mfa.server.mpin_id) == 0, "%s", mfa.request);
+    CHECK(strcmp(member("accessId"), "w") == 0, "%s", mfa.request);
     mfa.server.digits = 6;
     CHECK_STATUS(
         mpin_trust_start_registration(sdk, &again, "alice", "token", NULL),
@@ -79,8 +85,89 @@ static void trust_registration_anew(void)
     CHECK_STATUS(
         mpin_trust_start_registration(sdk, &again, "alice", "token", NULL),
         MPIN_OK);
+    /* Neither the end of a registration nor a login is for another project. */
+    CHECK_STATUS(mpin_trust_set_project(sdk, "another", MFA_URL, NULL), MPIN_OK);
+    CHECK_STATUS(mpin_trust_finish_registration(sdk, again, "1234"),
+                 MPIN_FLOW_ERROR);
+    CHECK_STATUS(mpin_trust_authenticate(sdk, again, NULL, NULL, "1234"),
+                 MPIN_FLOW_ERROR);
+    CHECK_STATUS(mpin_trust_set_project(sdk, FAKE_PROJECT, MFA_URL, NULL),
+                 MPIN_OK);
     CHECK_STATUS(mpin_trust_finish_registration(sdk, again, "1234"), MPIN_OK);
     mpin_user_free(again);
+}
+
+/* What the requests of a login say: what it is for, the page's session, and to
+ * its page, first, who is about to log in. */
+static void trust_purposes(void)
+{
+    static const uint8_t hash[] = {0, 255};
+    mpin_trust_quick_code code;
+    mpin_signature s;
+    int before;
+    code.size = sizeof code;
+    s.size = sizeof s;
+    mfa_answer("/pass1", 400, "{}");
+    CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
+                 MPIN_HTTP_REQUEST_ERROR);
+    CHECK(strstr(mfa.request, "[\"jwt\"]") != NULL, "%s", mfa.request);
+    mfa_answer("/pass1", 400, "{}");
+    CHECK_STATUS(
+        mpin_trust_generate_quick_code(sdk, member_user, &code, "1234"),
+        MPIN_HTTP_REQUEST_ERROR);
+    CHECK(strstr(mfa.request, "[\"reg-code\"]") != NULL, "%s", mfa.request);
+    mfa_answer("/pass1", 400, "{}");
+    CHECK_STATUS(mpin_trust_sign(sdk, member_user, &s, ARG(hash), "1234"),
+                 MPIN_HTTP_REQUEST_ERROR);
+    CHECK(strstr(mfa.request, "[\"dvs-auth\"]") != NULL, "%s", mfa.request);
+    mfa_answer("/pass1", 400, "{}");
+    CHECK_STATUS(mpin_trust_authenticate_with_qr_code(sdk, member_user,
+                                                      SESSION_URL, "1234"),
+                 MPIN_HTTP_REQUEST_ERROR);
+    CHECK(strstr(mfa.request, "[\"oidc\"]") != NULL, "%s", mfa.request);
+    before = mfa.requests;
+    mfa_answer("/pass2", 400, "{}");
+    CHECK_STATUS(mpin_trust_authenticate_with_qr_code(sdk, member_user,
+                                                      SESSION_URL, "1234"),
+                 MPIN_HTTP_REQUEST_ERROR);
+    CHECK(strcmp(member("WID"), "abcdef") == 0, "%s", mfa.request);
+    CHECK(mfa.requests == before + 3, "%d requests", mfa.requests - before);
+    /* Nothing is sent with a PIN that cannot be right. */
+    CHECK_STATUS(mpin_trust_authenticate_with_qr_code(sdk, member_user,
+                                                      SESSION_URL, "12345"),
+                 MPIN_PIN_INVALID);
+    CHECK(mfa.requests == before + 3, "%d requests", mfa.requests - before);
+    /* No PIN is spent on a session that is gone. */
+    mfa_answer("/codeStatus", 400, "{\"error\":\"INVALID_AUTH_SESSION\"}");
+    CHECK_STATUS(mpin_trust_authenticate_with_qr_code(sdk, member_user,
+                                                      SESSION_URL, "1234"),
+                 MPIN_SESSION_INVALID);
+    CHECK(strcmp(member("status"), "user") == 0, "%s", mfa.request);
+    CHECK(strcmp(member("userId"), "alice") == 0, "%s", mfa.request);
+}
+
+/* Renewals that the client must not follow. */
+static void trust_renewals(void)
+{
+    static const char *const wish =
+        "{\"status\":200,\"message\":\"OK\",\"dvsRegister\":"
+        "{\"token\":\"t\",\"curve\":\"%s\"}}";
+    char answer[128];
+    snprintf(answer, sizeof answer, wish, "BLS383");
+    mfa_answer("/authenticate", 200, answer);
+    CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
+                 MPIN_UNSUPPORTED_CURVE);
+    CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
+                 MPIN_OK);
+    /* A server that asks again right after a renewal would ask for ever. */
+    snprintf(answer, sizeof answer, wish, "BN254CX");
+    mfa_answer("/authenticate", 200, answer);
+    mfa.server.renewal = NEW_KEY_PAIR;
+    CHECK_STATUS(mpin_trust_authenticate_with_qr_code(sdk, member_user,
+                                                      SESSION_URL, "1234"),
+                 MPIN_RESPONSE_PARSE_ERROR);
+    CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
+                 MPIN_OK);
 }
 
 static void trust_logins(void)
@@ -132,6 +219,9 @@ static void trust_logins(void)
     CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
                  MPIN_OK);
     CHECK(strcmp(before, mfa.server.mpin_id) != 0, "no new identity");
+    /* How the user was verified is that of the new M-Pin ID, which says
+     * nothing of it here. */
+    expect_text(user_verification, member_user, "");
     CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
                  MPIN_OK);
 }
@@ -193,9 +283,16 @@ static void trust_errors(void)
     CHECK_STATUS(mpin_trust_get_last_error(sdk, &error), MPIN_OK);
     CHECK(strcmp(error.project_id, "p") == 0, "%s", error.project_id);
     CHECK(strcmp(error.access_id, "w") == 0, "%s", error.access_id);
+    mfa_answer("/confirmation", 200,
+               "{\"actToken\":\"t\",\"projectId\":\"another\"}");
+    CHECK_STATUS(mpin_trust_get_activation_token(sdk, &made, "alice", "1"),
+                 MPIN_PROJECT_MISMATCH);
     mfa_answer("/registration", 403, "{\"error\":\"INVALID_ACTIVATION_TOKEN\"}");
-    CHECK_STATUS(mpin_trust_start_registration(sdk, &other, "bob", "t", NULL),
+    CHECK_STATUS(mpin_trust_start_registration(sdk, &other, "bob", "t", "push"),
                  MPIN_ACTIVATION_TOKEN_INVALID);
+    CHECK(strcmp(member("pushToken"), "push") == 0, "%s", mfa.request);
+    CHECK_STATUS(mpin_trust_start_registration(sdk, &other, "bob", "", NULL),
+                 MPIN_INVALID_ARGUMENT);
     mfa_answer("/registration", 200,
                "{\"mpinId\":\"7b7d\",\"projectId\":\"" FAKE_PROJECT "\","
                "\"dtas\":\"WyJhIl0=\",\"curve\":\"BLS383\",\"pinLength\":4,"
@@ -221,7 +318,21 @@ static void trust_errors(void)
     mfa_answer("/dta1/share", 503, "{}");
     CHECK_STATUS(mpin_trust_start_registration(sdk, &other, "bob", "t", NULL),
                  MPIN_OK);
+    /* A user whose registration has not ended is none yet. */
+    CHECK_STATUS(mpin_trust_authenticate_with_push_payload(
+                     sdk, NULL, "bob", SESSION_URL, "1234"),
+                 MPIN_USER_NOT_FOUND);
     mpin_user_free(other);
+    mfa_answer("/pass1", 403, "{\"error\":\"MPINID_EXPIRED\"}");
+    CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
+                 MPIN_REVOKED);
+    expect_state(member_user, MPIN_USER_REVOKED, 4);
+    /* A server that judges the PIN, as right or as wrong, accepts the identity
+     * again. */
+    mfa_answer("/authenticate", 401, "{\"error\":\"INVALID_AUTH\"}");
+    CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
+                 MPIN_INCORRECT_PIN);
+    expect_state(member_user, MPIN_USER_REGISTERED, 3);
     mfa_answer("/pass1", 403, "{\"error\":\"MPINID_EXPIRED\"}");
     CHECK_STATUS(mpin_trust_authenticate(sdk, member_user, NULL, NULL, "1234"),
                  MPIN_REVOKED);
@@ -268,7 +379,9 @@ static void trust_project(void)
 {
     trust_registration();
     trust_registration_anew();
+    trust_purposes();
     trust_logins();
+    trust_renewals();
     trust_signing();
     trust_errors();
     trust_export();

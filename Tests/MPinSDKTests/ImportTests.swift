@@ -194,9 +194,9 @@ final class ImportTests: FolderTestCase {
         let (sdk, user) = try imported(try vector("bn254cx-trust", "gen-reg-0"), pinLength: 4)
         let other = texts(try vector("bn254cx-trust", "gen-reg-2"), "output")["A"]
         let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
-        for (point, result) in [(nil, nil), (other, Status.incorrectPIN)] {
+        for (point, result) in [(other, Status.incorrectPIN), (nil, nil)] {
             let text = try JSON.encode(user.record).plainText
-            let kept = "\"point\":\"\(try XCTUnwrap(user.record.signing?.point ?? text))\""
+            let kept = "\"point\":\"\(try XCTUnwrap(user.record.signing?.point))\""
             let changed = text.replacingOccurrences(of: kept + ",", with: point.map { "\"point\":\"\($0)\"," } ?? "")
             let bytes = Array(changed.utf8)
             let record = try JSON.decode(UserRecord.self, from: bytes.span)

@@ -203,9 +203,10 @@ final class TrustTranscriptTests: FolderTestCase {
             }
         }
         XCTAssertEqual(user.state, .revoked)
-        let again = try XCTUnwrap(try client("one").user(userID))
-        XCTAssertEqual(again.state, .revoked)
-        try checkPoint(again)
+        let again = try client("one")
+        let stored = try XCTUnwrap(try again.user(userID))
+        XCTAssertEqual(stored.state, .revoked)
+        try checkPoint(stored)
     }
 
     func testAQuickCodeRegistersAnotherDevice() throws {
