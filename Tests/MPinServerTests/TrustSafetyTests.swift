@@ -23,6 +23,8 @@ final class TrustSafetyTests: XCTestCase {
         let infinity = "04" + String(repeating: "0", count: 128)
         for bad in [off, infinity, "00", "", String(point.dropLast(2))] {
             XCTAssertEqual(try client.post("/rps/v2/pass1", good.merging(["U": bad]) { $1 }).context["params"], "U")
+            let withUT = try client.post("/rps/v2/pass1", good.merging(["UT": bad]) { $1 })
+            XCTAssertEqual(withUT.context["params"], bad.isEmpty ? nil : "UT")
             let pass2 = try client.post("/rps/v2/pass2", ["mpin_id": device.id, "V": bad])
             XCTAssertEqual(pass2.context["params"], "V")
         }
