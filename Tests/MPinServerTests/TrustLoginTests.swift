@@ -68,8 +68,14 @@ final class TrustLoginTests: XCTestCase {
         XCTAssertEqual(try client.post("/rps/v2/authenticate", token).status, 200)
         XCTAssertEqual(try client.post("/rps/v2/authenticate", token).code, "UNSUCCESSFUL_AUTHENTICATION")
         let late = try client.prove(device)
+        let opened: TrustSessionResponse = try client.post("/rps/v2/session", ["projectId": "proj-1"]).json()
+        let wid = try XCTUnwrap(opened.qrURL.components(separatedBy: "#").last)
+        let lateForPage = try client.prove(device, scope: "oidc", wid: wid)
         server.advance(seconds: 61)
-        XCTAssertEqual(try client.post("/rps/v2/authenticate", late).code, "UNSUCCESSFUL_AUTHENTICATION")
+        for late in [late, lateForPage] {
+            XCTAssertEqual(try client.post("/rps/v2/authenticate", late).code, "UNSUCCESSFUL_AUTHENTICATION")
+        }
+        XCTAssertEqual(try client.login(device, scope: "oidc", wid: wid).status, 200, "the page still waits")
     }
 
     func testBadPassesGetErrorsOfTheWire() async throws {

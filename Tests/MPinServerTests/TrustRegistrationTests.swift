@@ -229,7 +229,12 @@ final class TrustRegistrationTests: XCTestCase {
         for path in ["/rps/v2/pass1", "/verification/email", "/registration", "/pushauth"] {
             XCTAssertEqual(try allowed(path + "?project_id=proj-1&x=y", own), [own, names], path)
             XCTAssertEqual(try allowed(path, own, "POST", ["X-MIRACL-CID": "proj-1"]), [own, names], path)
-            XCTAssertEqual(try allowed(path + "?project_id=proj-1", "https://evil.example"), [nil, nil], path)
+            for foreign in [
+                "https://evil.example", own + ".evil.example", own + ":8443", "https://evil-app.example",
+                "http://app.example", "null", "",
+            ] {
+                XCTAssertEqual(try allowed(path + "?project_id=proj-1", foreign), [nil, nil], path + foreign)
+            }
             for query in ["", "?project_id=other", "?project_id=none", "?project_id=%00"] {
                 XCTAssertEqual(try allowed(path + query, own), [nil, nil], path + query)
             }

@@ -1,4 +1,5 @@
 import Foundation
+import MPinServer
 import XCTest
 
 /// Tests the part of the admin API for one-time passwords.
