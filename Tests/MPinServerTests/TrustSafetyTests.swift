@@ -3,6 +3,7 @@ import MPinCrypto
 import MPinSecrets
 import MPinServer
 import MPinService
+import MPinStore
 import MPinWire
 import XCTest
 
