@@ -27,8 +27,8 @@ OTHERS = {
 #: What is in the short-lived store, which is usually memory, and ends by itself soon.
 SHORT_LIVED = """
     asked_mail forward_auth_login login oidc_code oidc_device oidc_login oidc_login_session oidc_login_session_key
-    oidc_user_code one_time_password pass1 pending_mail permit project_activation project_code project_mail project_quickcode
-    project_session project_session_name proposed_session token unknown_token web_session webott wid
+    oidc_user_code one_time_password pass1 pending_mail permit project_activation project_code project_link project_mail
+    project_quickcode project_session project_session_name proposed_session token unknown_token web_session webott wid
 """.split()
 TABLE = re.compile(r'\b(?:Table(?:<[^>()]*>+)?|OwnedNames|ItemKey|UserCodes|MailBackoff)\("([a-z0-9_]+)"')
 

@@ -51,13 +51,14 @@ extension AuthenticationService {
 
     /// Pass 1 of a login with a scope, which tells what the login is for and needs no time permit. `publicKey` is 128
     /// bytes in hex, or empty for an identity without a key pair; it is compared with the registered one when the proof
-    /// is judged.
+    /// is judged. `ut` is a point like `u`, or empty; it has no effect.
     package func challenge(
-        _ id: MPinID, u: String, publicKey: String, scope: String, registersDevice: Bool = false
+        _ id: MPinID, u: String, ut: String = "", publicKey: String, scope: String, registersDevice: Bool = false
     ) async throws -> String {
         guard let key = Hex.decode(publicKey), key.isEmpty || key.count == MPinSize.g2 else {
             throw ServiceError.badPublicKey
         }
+        if !ut.isEmpty { _ = try point(ut, "UT") }
         return try await keep(
             Challenge(
                 id: id.key, u: try point(u, "U"), y: try newChallenge(), expires: endOfPass1,
@@ -319,7 +320,8 @@ extension AuthenticationService {
     /// register another device.
     private func keepDigits(_ token: AuthToken, at now: Moment) async throws {
         guard token.registersDevice else {
-            return try await passwords.issue(token, until: now.adding(seconds: limits.tokenSeconds), at: now)
+            return try await passwords.issue(
+                token.otp, of: token, until: now.adding(seconds: limits.tokenSeconds), at: now)
         }
         try await issueCode(token, at: now)
     }

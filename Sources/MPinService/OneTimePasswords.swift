@@ -9,8 +9,8 @@ struct OneTimePasswords: Sendable {
     init(in store: any Store) { codes = UserCodes("one_time_password", in: store) }
 
     /// Stores the digits of a login, in place of those of the user's earlier login.
-    func issue(_ token: AuthToken, until expires: Moment, at now: Moment) async throws {
-        try await codes.issue(token.otp, user: token.userID, mpinID: token.mpinID, until: expires, at: now)
+    func issue(_ digits: String, of token: AuthToken, until expires: Moment, at now: Moment) async throws {
+        try await codes.issue(digits, user: token.userID, mpinID: token.mpinID, until: expires, at: now)
     }
 
     /// Returns the M-Pin ID of the login that the digits come from, and deletes the digits. Nil if they are wrong.

@@ -19,6 +19,8 @@ extension AuthenticationService {
         package let activationCode: String?
         /// The name of the device, or empty.
         package let deviceName: String
+        /// Where push messages reach the device (``Devices/isPushToken(_:)``). Nil if the client does not tell.
+        package let pushToken: String?
         /// The id of the project whose user registers. Nil on the Milagro wire. A registration of a project that begins
         /// again gets a new token, and none begins again that is not pending (TRUST wire section 7.2).
         package let project: String?
@@ -26,7 +28,7 @@ extension AuthenticationService {
         /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
-            deviceName: String = "", project: String? = nil, limits: ServiceLimits
+            deviceName: String = "", pushToken: String? = nil, project: String? = nil, limits: ServiceLimits
         ) throws(ServiceError) {
             self.id = id
             self.project = project
@@ -36,6 +38,7 @@ extension AuthenticationService {
             self.registrationToken = registrationToken
             self.activationCode = activationCode
             self.deviceName = Devices.shown(deviceName)
+            self.pushToken = pushToken
         }
     }
 
@@ -149,8 +152,8 @@ extension AuthenticationService {
                     userID: application.writtenUserID, project: $0, mobile: application.mobile, at: now)
             } ?? MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now)
         let fresh = Registration(
-            id: id, userID: application.userID, regOTT: token,
-            deviceName: application.deviceName.isEmpty ? nil : application.deviceName)
+            id: id, userID: application.userID, regOTT: token, deviceName: application.deviceName,
+            pushToken: application.pushToken)
         try await registrations.create(fresh, expires: expires, at: now)
         return (fresh, token)
     }
@@ -239,7 +242,8 @@ extension AuthenticationService {
     /// URLs. A wrong token changes nothing.
     ///
     /// `publicKey` (128 bytes, checked) is that of a client with a key pair; nil for one without. The registration has
-    /// then this key, and no other one gets shares.
+    /// then this key, and no other one gets shares. `pushToken` takes the place of the one with which the registration
+    /// was begun.
     package func issueShares(
         _ id: MPinID, token: String, publicKey: [UInt8]? = nil, pushToken: String? = nil
     ) async throws -> IssuedShares {
@@ -260,8 +264,8 @@ extension AuthenticationService {
             throw ServiceError.noShares
         }
         try await devices.add(
-            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", pushToken: pushToken,
-            at: now)
+            identity: id.key, of: registration.userID, name: registration.deviceName ?? "",
+            pushToken: pushToken ?? registration.pushToken, at: now)
         // If the identity's record has another key id or public key, the share is of another secret than the record, so
         // it must not be handed out.
         let kept = try await identities.create(registration, keyID: keyID, publicKeyHash: publicKeyHash, at: now)

@@ -13,11 +13,17 @@ package struct Registration: Codable, Storable, Equatable {
     package var isIssued = false
     /// The name of the device. Nil if the client gave none.
     package var deviceName: String?
+    /// Where push messages reach the device. Nil if the client did not tell it at the beginning.
+    package var pushToken: String?
 
-    package init(id: MPinID, userID: String, regOTT: String, deviceName: String? = nil) {
+    /// `deviceName` is empty or nil if the client gave none.
+    package init(
+        id: MPinID, userID: String, regOTT: String, deviceName: String? = nil, pushToken: String? = nil
+    ) {
         self.id = id
         self.userID = userID
-        self.deviceName = deviceName
+        self.deviceName = deviceName.flatMap { $0.isEmpty ? nil : $0 }
+        self.pushToken = pushToken
         regOTTHash = Self.hash(regOTT)
     }
 

@@ -283,12 +283,36 @@ package struct TrustAuthenticateResponse: Codable, Sendable {
     package var jwt: SecretText?
     /// The authorization code of a login with the scope `authcode`.
     package var code: String?
+    /// The one-time password of a login with the scope `otp`, six digits.
+    package var otp: SecretText?
+    /// When the one-time password ends, in milliseconds since 1970, as ``nowTime``. Nil if there is none.
+    package var expireTime: Int64?
+    package var ttlSeconds: Int?
+    package var nowTime: Int64?
     /// If it is there, the device must register again, and then repeat the login.
     package var dvsRegister: TrustRenewal?
 
-    package init(jwt: String?, code: String? = nil) {
+    /// A one-time password, which is good for some seconds from `now` (seconds since 1970) on.
+    package struct Password {
+        let text: String
+        let seconds: Int
+        let now: Int64
+
+        package init(text: String, seconds: Int, now: Int64) {
+            self.text = text
+            self.seconds = seconds
+            self.now = now
+        }
+    }
+
+    package init(jwt: String?, code: String? = nil, password: Password? = nil) {
         self.jwt = jwt.map { SecretText($0) }
         self.code = code
+        guard let password else { return }
+        otp = SecretText(password.text)
+        expireTime = (password.now + Int64(password.seconds)) * 1000
+        ttlSeconds = password.seconds
+        nowTime = password.now * 1000
     }
 
     package init(renewal token: String) {

@@ -36,6 +36,8 @@ package struct TrustUserRequest: Codable, Sendable {
     package var deviceName: String?
     /// An activation token or a QuickCode.
     package var activateCode: String?
+    /// Where push messages reach the device.
+    package var pushToken: String?
 }
 
 /// The answer to ``TrustUserRequest``.

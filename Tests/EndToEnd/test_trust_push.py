@@ -21,7 +21,7 @@ from node import ROOT, Server
 from phone import Phone, wait_until
 from ports import free_ports
 from test_trust_server import OIDC, redeem
-from trust_phone import Client, Device, good, refused, wid
+from trust_phone import Body, Client, Device, Keys, good, refused, wid
 from trust_server import LINK, PROJECT, TrustServer, mpind
 
 TOKEN = "a push token of the phone's maker"
@@ -30,6 +30,24 @@ TOKEN = "a push token of the phone's maker"
 def with_token(trust: TrustServer, client: Client, user: str, token: str = TOKEN) -> Device:
     """Registers a device that takes pushes."""
     return client.register(user, trust.activation_token(client, user), pushToken=token)
+
+
+def begin_earlier(client: Client, user: str, token: str, **more: str) -> requests.Response:
+    """The first request with which a client of generation 3 registers."""
+    body = {"userId": user, "mobile": 0, "deviceName": "phone", "activateCode": token, **more}
+    return client.post("/rps/v2/user", body, "PUT")
+
+
+def register_earlier(client: Client, user: str, token: str, **more: str) -> Device:
+    """Registers a device as generation 3 does."""
+    begun, keys = good(begin_earlier(client, user, token, **more)), Keys.new()
+    query = f"regOTT={begun['regOTT']}&publicKey={keys.public.hex()}"
+    return finish_earlier(client, begun, good(client.get(f"/rps/v2/signature/{begun['mpinId']}?{query}")), keys)
+
+
+def finish_earlier(client: Client, begun: Body, first: Body, keys: Keys) -> Device:
+    shares = [first["dvsClientSecretShare"], good(client.get(first["cs2url"]))["dvsClientSecret"]]
+    return Device.made({**begun, **first}, shares, keys)
 
 
 def push(client: Client, user: str, **query: str) -> requests.Response:
@@ -103,11 +121,22 @@ def test_the_newest_push_token_is_taken(trust: TrustServer, client: Client) -> N
 
 
 def test_a_renewed_device_keeps_its_push_token(trust: TrustServer, client: Client) -> None:
+    """In both generations, and if the first one registers with the token of a renewal."""
     user = trust.user()
-    old = with_token(trust, client, user)
-    trust.operate("user", "renew", user)
-    new = client.register(user, good(client.login(old))["dvsRegister"]["token"])
-    good(client.login(new))
+    device = with_token(trust, client, user)
+
+    def renewal(device: Device) -> str:
+        trust.operate("user", "renew", user)
+        return str(good(client.login(device))["dvsRegister"]["token"])
+
+    for register in (client.register, lambda user, token: register_earlier(client, user, token)):
+        device = register(user, renewal(device))
+        good(client.login(device))
+        assert token_of(trust, client, user) == TOKEN
+    keys = Keys.new()
+    body = {"publicKey": keys.public.hex(), "dvsRegisterToken": renewal(device)}
+    first = good(client.post("/rps/v2/dvsregister", body))
+    good(client.login(finish_earlier(client, {}, first, keys)))
     assert token_of(trust, client, user) == TOKEN
 
 
@@ -127,13 +156,51 @@ def test_without_a_push_token_there_is_no_push(trust: TrustServer, client: Clien
     refused(answer, 400, "INVALID_REQUEST_PARAMETERS")
 
 
+def test_a_device_of_generation_3_gets_pushes(trust: TrustServer, client: Client) -> None:
+    user = trust.user()
+    token = trust.activation_token(client, user)
+    context = refused(begin_earlier(client, user, token, pushToken="x" * 1025), 400, "INVALID_REQUEST_PARAMETERS")
+    assert context == {"params": "pushToken"}
+    device = register_earlier(client, user, token, pushToken="third")
+    session = good(push(client, user))
+    payload = json.loads(trust.pushes.next(user)["body"])
+    assert payload["pushToken"] == "third"
+    good(client.login(device, scope="oidc", wid=wid(payload["qrURL"])))
+    assert client.access(session)["status"] == "authenticated"
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "expected"),
+    [
+        ({"pushToken": "first"}, "", "first"),
+        ({}, "&pmiToken=of%20the%20share", "of the share"),
+        ({"pushToken": "first"}, "&pmiToken=second", "second"),
+    ],
+)
+@pytest.mark.parametrize("is_mailed", [True, False])
+def test_a_device_of_generation_1_gets_pushes(
+    trust: TrustServer, client: Client, is_mailed: bool, body: Body, query: str, expected: str
+) -> None:
+    """The push token comes with the request for the M-Pin ID, or with that for a share, which is the newer one."""
+    user = trust.user()
+    session = good(client.post("/rps/v2/session", {"projectId": PROJECT}))
+    proof = {"wid": wid(session["qrURL"])} if is_mailed else {"activateCode": trust.activation_token(client, user)}
+    wish = {"userId": user, "mobile": 1, **proof}
+    assert client.post("/rps/user", {**wish, "pushToken": "x" * 1025}, "PUT").status_code == 400
+    begun = good(client.post("/rps/user", {**wish, **body}, "PUT"))
+    if is_mailed:
+        confirm_by_mail(trust, user)
+    signature = f"/rps/signature/{begun['mpinId']}?regOTT={begun['regOTT']}"
+    assert client.get(f"{signature}&pmiToken={'x' * 1025}").status_code == 400
+    good(client.get(signature + query))
+    assert token_of(trust, client, user) == expected
+
+
 def test_a_device_of_the_milagro_wire_gets_pushes_of_the_provider(trust: TrustServer, client: Client) -> None:
     user = trust.user()
     phone = Phone(trust.parts.backend, user)
     phone.start_registration()
-    mail = wait_until(lambda: [path for path in trust.parts.mails.glob("*.eml") if user in path.read_text()])[0]
-    link = next(line for line in mail.read_text().split() if "/mpinActivate?" in line)
-    requests.post(link, timeout=60).raise_for_status()
+    confirm_by_mail(trust, user)
     phone.finish_registration("1234", more="&pmiToken=of%20the%20old%20wire")
     refused(push(client, user), 400, "NO_PUSH_TOKEN")
     session = good(push(client, user, **OIDC))
@@ -222,6 +289,13 @@ def test_the_options_for_pushes(tmp_path: Path) -> None:
         command = [ROOT / "build/mpind", "--all-in-one", "--state-dir", str(tmp_path / "state"), *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode != 0 and text in done.stderr, f"{options}: {done.stderr}"
+
+
+def confirm_by_mail(trust: TrustServer, user: str) -> None:
+    """Opens the link in the mail of the relying party to a user."""
+    mail = wait_until(lambda: [path for path in trust.parts.mails.glob("*.eml") if user in path.read_text()])[0]
+    link = next(line for line in mail.read_text().split() if "/mpinActivate?" in line)
+    requests.post(link, timeout=60).raise_for_status()
 
 
 def token_of(trust: TrustServer, client: Client, user: str) -> str:

@@ -42,7 +42,11 @@ def test_a_registration_is_verified_by_mail_and_has_shares_of_both_authorities(
     answer = good(client.enrol(user, confirmed["actToken"], keys))
     hosts = [urlsplit(url).netloc for url in answer["secretUrls"]]
     assert hosts[0] == urlsplit(trust.url).netloc != hosts[1]
-    device = Device.made(answer, [good(client.get(url))["dvsClientSecret"] for url in answer["secretUrls"]], keys)
+    shares = [good(client.get(url))["dvsClientSecret"] for url in answer["secretUrls"]]
+    device = Device.made(answer, shares, keys)
+    logged = trust.parts.log_text() + trust.audit_text()
+    for secret in (*shares, confirmed["actToken"], trust.code(user), urlsplit(answer["secretUrls"][0]).query):
+        assert secret not in logged
     assert device.members.items() >= {"userID": user, "cID": PROJECT, "v": 5, "vt": "em", "scope": ["auth"]}.items()
     refused(client.enrol(user, confirmed["actToken"], keys), 400, "INVALID_ACTIVATION_TOKEN")
     assert good(client.login(device))["jwt"]

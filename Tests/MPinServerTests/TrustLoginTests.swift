@@ -68,8 +68,14 @@ final class TrustLoginTests: XCTestCase {
         XCTAssertEqual(try client.post("/rps/v2/authenticate", token).status, 200)
         XCTAssertEqual(try client.post("/rps/v2/authenticate", token).code, "UNSUCCESSFUL_AUTHENTICATION")
         let late = try client.prove(device)
+        let opened: TrustSessionResponse = try client.post("/rps/v2/session", ["projectId": "proj-1"]).json()
+        let wid = try XCTUnwrap(opened.qrURL.components(separatedBy: "#").last)
+        let lateForPage = try client.prove(device, scope: "oidc", wid: wid)
         server.advance(seconds: 61)
-        XCTAssertEqual(try client.post("/rps/v2/authenticate", late).code, "UNSUCCESSFUL_AUTHENTICATION")
+        for late in [late, lateForPage] {
+            XCTAssertEqual(try client.post("/rps/v2/authenticate", late).code, "UNSUCCESSFUL_AUTHENTICATION")
+        }
+        XCTAssertEqual(try client.login(device, scope: "oidc", wid: wid).status, 200, "the page still waits")
     }
 
     func testBadPassesGetErrorsOfTheWire() async throws {
@@ -77,8 +83,8 @@ final class TrustLoginTests: XCTestCase {
         let client = TrustClient(backend: server.backend)
         let good = try client.begin(client.register(user), pin: "1234", scope: "jwt").body
         let changes: [(String, Any, String)] = [
-            ("scope", ["otp"], "scope"), ("scope", [String](), "scope"), ("publicKey", "00", "publicKey"),
-            ("U", "04", "U"), ("mpin_id", "x", "mpin_id"),
+            ("scope", ["unstated"], "scope"), ("scope", [String](), "scope"), ("publicKey", "00", "publicKey"),
+            ("U", "04", "U"), ("UT", "04", "UT"), ("mpin_id", "x", "mpin_id"),
         ]
         for (name, value, parameter) in changes {
             let answer = try client.post("/rps/v2/pass1", good.merging([name: value]) { $1 })
@@ -87,7 +93,8 @@ final class TrustLoginTests: XCTestCase {
         }
         let bad = try client.post("/rps/v2/pass2", ["mpin_id": good["mpin_id"] ?? "", "V": "00"])
         XCTAssertEqual([bad.code, bad.context["params"]], ["INVALID_REQUEST_PARAMETERS", "V"])
-        XCTAssertEqual(try client.post("/rps/v2/authenticate", [:]).code, "INVALID_REQUEST_BODY")
+        let empty = try client.post("/rps/v2/authenticate", [:])
+        XCTAssertEqual([empty.code, empty.context["params"]], ["INVALID_REQUEST_BODY", "authOTT"])
     }
 
     /// The tokens of one wire have no effect on the other.
@@ -129,6 +136,25 @@ final class TrustLoginTests: XCTestCase {
         _ = try await server.users().change(.revoke, user: user, identity: nil, audit: .off)
         XCTAssertEqual(try client.post("/rps/v2/authenticate", proof).code, "REVOKED_MPINID")
         XCTAssertEqual(try client.post("/rps/v2/pass1", begun.body).code, "EXPIRED_MPINID")
+    }
+
+    /// An identity whose master secret has ended must register again. Its device is told so in its first request, because
+    /// clients forget their user on no other one.
+    func testASecretThatHasEndedIsToldAtOnce() async throws {
+        let server = try await InProcess.trust(self, change: { $0.limits.service.keyWatchSeconds = 1 })
+        let client = TrustClient(backend: server.backend)
+        let device = try client.register(user)
+        let end = server.now.adding(seconds: 3600)
+        for name in ["dta1", "dta2"] { try server.backend.rotate(name, until: end) }
+        server.advance(seconds: 3601)
+        let begun = try client.begin(device, pin: "1234", scope: "jwt").body
+        let deadline = Date(timeIntervalSinceNow: 60)
+        var answer = try client.post("/rps/v2/pass1", begun)
+        while answer.status == 200, Date() < deadline { answer = try client.post("/rps/v2/pass1", begun) }
+        XCTAssertEqual(answer.code, "EXPIRED_MPINID", answer.text)
+        let foreign = begun.merging(["publicKey": Hex.encode(try TrustClient.KeyPair().publicKey)]) { $1 }
+        XCTAssertEqual(try client.post("/rps/v2/pass1", foreign).status, 200, "only the owner is told")
+        XCTAssertEqual(try client.login(client.register(user)).status, 200)
     }
 
     func testATemporaryBlockTellsItsEnd() async throws {

@@ -150,7 +150,13 @@ final class TrustMFATests: XCTestCase {
         try TestClient(backend: server.backend).confirm(user)
         XCTAssertEqual(try signature(new), 200)
         XCTAssertEqual(try client.put("/rps/user/7b7d", wish.merging(["regOTT": new]) { $1 }).status, 404)
-        for bad in [wish.merging(["wid": "00"]) { $1 }, ["userId": user], wish.merging(["userId": ""]) { $1 }] {
+        _ = try await server.projects().add("other", ProjectChange())
+        let opened = try client.post("/rps/v2/session", ["projectId": "other"]).object["qrURL"] as? String
+        let foreign = try XCTUnwrap(opened?.components(separatedBy: "#").last)
+        for bad in [
+            wish.merging(["wid": "00"]) { $1 }, wish.merging(["wid": foreign]) { $1 }, ["userId": user],
+            wish.merging(["userId": ""]) { $1 },
+        ] {
             XCTAssertEqual(try client.put("/rps/user", bad).status, 400)
         }
     }

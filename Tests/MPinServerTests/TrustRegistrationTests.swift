@@ -84,6 +84,30 @@ final class TrustRegistrationTests: XCTestCase {
         XCTAssertEqual(try client.confirm("a+b@example.com", code).object["projectId"] as? String, "proj-1")
     }
 
+    /// A device whose link was used or has expired learns for which session it may ask for another mail. Nobody else does.
+    func testALinkThatHasEndedTellsItsSession() async throws {
+        let server = try await server()
+        _ = try await server.projects().add("other", ProjectChange())
+        let client = TrustClient(backend: server.backend)
+        let other = TrustClient(backend: server.backend, project: "other")
+        _ = try client.verify(user, ["accessId": "abc"])
+        let link = try client.code(user)
+        XCTAssertEqual(try client.confirm(user, String(repeating: "0", count: 64)).context, ["projectId": "proj-1"])
+        XCTAssertEqual(try client.confirm("bob@example.com", link).context, ["projectId": "proj-1"])
+        XCTAssertEqual(try other.confirm(user, link).context, ["projectId": "other"])
+        XCTAssertEqual(try client.confirm(user, link).object["accessId"] as? String, "abc")
+        let used = try client.confirm(user, link)
+        XCTAssertEqual(used.code, "UNSUCCESSFUL_VERIFICATION")
+        XCTAssertEqual(used.context, ["projectId": "proj-1", "accessId": "abc"])
+        server.advance(seconds: 300)
+        _ = try client.verify(user, ["accessId": "def"])
+        let late = try client.code(user)
+        server.advance(seconds: 601)
+        XCTAssertEqual(try client.confirm(user, late).context, ["projectId": "proj-1", "accessId": "def"])
+        server.advance(seconds: 3600)
+        XCTAssertEqual(try client.confirm(user, late).context, ["projectId": "proj-1"])
+    }
+
     func testMailsHavePauses() async throws {
         let server = try await server()
         let client = TrustClient(backend: server.backend)
@@ -205,7 +229,12 @@ final class TrustRegistrationTests: XCTestCase {
         for path in ["/rps/v2/pass1", "/verification/email", "/registration", "/pushauth"] {
             XCTAssertEqual(try allowed(path + "?project_id=proj-1&x=y", own), [own, names], path)
             XCTAssertEqual(try allowed(path, own, "POST", ["X-MIRACL-CID": "proj-1"]), [own, names], path)
-            XCTAssertEqual(try allowed(path + "?project_id=proj-1", "https://evil.example"), [nil, nil], path)
+            for foreign in [
+                "https://evil.example", own + ".evil.example", own + ":8443", "https://evil-app.example",
+                "http://app.example", "null", "",
+            ] {
+                XCTAssertEqual(try allowed(path + "?project_id=proj-1", foreign), [nil, nil], path + foreign)
+            }
             for query in ["", "?project_id=other", "?project_id=none", "?project_id=%00"] {
                 XCTAssertEqual(try allowed(path + query, own), [nil, nil], path + query)
             }
@@ -222,8 +251,8 @@ final class TrustRegistrationTests: XCTestCase {
         let server = try await server()
         let client = TrustClient(backend: server.backend)
         let cases: [(String, [String: Any], String, String?)] = [
-            ("/verification/email", [:], "INVALID_REQUEST_BODY", nil),
-            ("/verification/email", ["userId": 5], "INVALID_REQUEST_BODY", nil),
+            ("/verification/email", [:], "INVALID_REQUEST_BODY", "userId"),
+            ("/verification/email", ["userId": 5], "INVALID_REQUEST_BODY", "userId"),
             ("/verification/email", ["userId": "", "projectId": "proj-1"], "INVALID_REQUEST_PARAMETERS", "userId"),
             (
                 "/verification/email", ["userId": "a\u{200b}", "projectId": "proj-1"], "INVALID_REQUEST_PARAMETERS",
@@ -234,7 +263,8 @@ final class TrustRegistrationTests: XCTestCase {
                 "projectId"
             ),
             ("/rps/v2/session", ["projectId": "none"], "INVALID_REQUEST_PARAMETERS", "projectId"),
-            ("/registration", ["userId": "a"], "INVALID_REQUEST_BODY", nil),
+            ("/registration", ["userId": "a"], "INVALID_REQUEST_BODY", "activationToken"),
+            ("/rps/v2/pass1", ["scope": "jwt"], "INVALID_REQUEST_BODY", "scope"),
             ("/pushauth?client_id=x", ["prerollId": "a"], "NO_PUSH_TOKEN", nil),
         ]
         for (path, body, code, parameter) in cases {
@@ -244,6 +274,8 @@ final class TrustRegistrationTests: XCTestCase {
             XCTAssertEqual(answer.object["requestID"] as? String, answer.headers["x-request-id"])
             XCTAssertNotNil(answer.object["info"] as? String)
         }
+        let text = try server.backend.call("POST", "/registration", "x", headers: ["X-MIRACL-CID": "proj-1"])
+        XCTAssertEqual([text.code, text.context["params"]], ["INVALID_REQUEST_BODY", nil])
         XCTAssertEqual(try client.get("/registration").status, 405)
     }
 }

@@ -1,12 +1,14 @@
 import Foundation
+import MPinCrypto
 import MPinSecrets
 import MPinServer
 import MPinService
+import MPinStore
 import MPinWire
 import XCTest
 
 /// Tests what a safe server must check (TRUST wire section 10), one test for each item that other files do not test as a
-/// whole. Item 4 is `TrustRegistrationTests.testASecretURLIsForOneIdentityAndAMinute`, item 5 `TrustSigningTests`, item 6
+/// whole, and the limits of all requests. Item 4 is `TrustRegistrationTests.testASecretURLIsForOneIdentityAndAMinute`, item 5 `TrustSigningTests`, item 6
 /// `TrustQuickCodeTests.testTokensAreBoundToTheirScope` and item 9 `TrustRenewalTests`. Item 8 is about the lists of
 /// trusted domains of clients.
 final class TrustSafetyTests: XCTestCase {
@@ -23,6 +25,8 @@ final class TrustSafetyTests: XCTestCase {
         let infinity = "04" + String(repeating: "0", count: 128)
         for bad in [off, infinity, "00", "", String(point.dropLast(2))] {
             XCTAssertEqual(try client.post("/rps/v2/pass1", good.merging(["U": bad]) { $1 }).context["params"], "U")
+            let withUT = try client.post("/rps/v2/pass1", good.merging(["UT": bad]) { $1 })
+            XCTAssertEqual(withUT.context["params"], bad.isEmpty ? nil : "UT")
             let pass2 = try client.post("/rps/v2/pass2", ["mpin_id": device.id, "V": bad])
             XCTAssertEqual(pass2.context["params"], "V")
         }
@@ -113,5 +117,110 @@ final class TrustSafetyTests: XCTestCase {
         }
         let own = try client.post("/rps/v2/access", ["webOTT": opened.webOTT]).object
         XCTAssertEqual(own["status"] as? String, "authenticated")
+    }
+
+    /// Too many requests for one identity or one user are refused, by whatever request of whatever generation.
+    func testRequestsForOneIdentityAreLimited() async throws {
+        let server = try await InProcess.trust(
+            self,
+            change: {
+                $0.rates.loginIdentity = RateLimit("1/600")
+                $0.rates.registerIdentity = RateLimit("1/600")
+            })
+        let client = TrustClient(backend: server.backend)
+        let other = "00" + String(repeating: "7b7d", count: 8)
+        let point = "04" + String(repeating: "1", count: 128)
+        let pass1: [String: Any] = ["scope": ["jwt"], "mpin_id": other, "U": point, "UT": ""]
+        let pass2: [String: Any] = ["mpin_id": other, "V": point, "OTP": false, "WID": "0"]
+        XCTAssertNotEqual(try client.post("/rps/v2/pass1", pass1).status, 429)
+        let bearer = ["Authorization": "Bearer " + (try await server.serviceToken())]
+        let signature: [String: Any] = [
+            "mpinId": other, "u": try self.point(), "v": try self.point(),
+            "publicKey": String(repeating: "0", count: 256),
+            "hash": "00", "dtas": "",
+        ]
+        let verify: [String: Any] = ["signature": signature, "timestamp": server.now.seconds, "type": ""]
+        let logins = [
+            try client.post("/rps/v2/pass1", pass1), try client.post("/rps/v2/pass2", pass2),
+            try client.post("/rps/pass1", pass1), try client.post("/rps/pass2", pass2),
+            try client.post("/dvs/verify", verify, headers: bearer),
+        ]
+        XCTAssertEqual(logins.map(\.status), [429, 429, 429, 429, 429])
+        XCTAssertEqual(logins[0].code, "TOO_MANY_REQUESTS")
+
+        let wish: [String: Any] = [
+            "userId": user, "activationToken": "00", "publicKey": "00", "code": "00", "activateCode": "00", "mobile": 0,
+        ]
+        XCTAssertNotEqual(try client.post("/registration", wish).status, 429)
+        let registrations = [
+            try client.post("/registration", wish), try client.post("/verification/email", wish),
+            try client.post("/verification/confirmation", wish), try client.put("/rps/v2/user", wish),
+            try client.put("/rps/user", wish),
+        ]
+        XCTAssertEqual(registrations.map(\.status), [429, 429, 429, 429, 429])
+    }
+
+    /// A login with the scope `reg-code` makes only so many QuickCodes.
+    func testQuickCodesOfOneUserAreLimited() async throws {
+        let server = try await InProcess.trust(self, change: { $0.rates.registerIdentity = RateLimit("4/6000") })
+        let client = TrustClient(backend: server.backend)
+        // The mail, its code and the registration were three requests.
+        let device = try client.register(user)
+        XCTAssertEqual(try client.quickCode(device).status, 200)
+        XCTAssertEqual(try client.quickCode(device).code, "TOO_MANY_REQUESTS")
+    }
+
+    /// Too many requests from one address are refused, by each path, and so are those of back ends with wrong credentials.
+    func testRequestsOfOneAddressAreLimited() async throws {
+        let server = try await InProcess.trust(
+            self,
+            change: {
+                $0.rates.registerAddress = RateLimit("1/600")
+                $0.rates.loginAddress = RateLimit("1/600")
+                $0.rates.accessAddress = RateLimit("1/600")
+                $0.rates.pollAddress = RateLimit("1/600")
+                $0.rates.tokenAddress = RateLimit("1/600")
+            })
+        let groups: [[(method: String, path: String)]] = [
+            [
+                ("POST", "/registration"), ("POST", "/verification/email"), ("POST", "/verification/confirmation"),
+                ("POST", "/verification/quickcode"), ("POST", "/verification"), ("PUT", "/rps/v2/user"),
+                ("GET", "/rps/v2/signature/7b7d"), ("POST", "/rps/v2/dvsregister"), ("PUT", "/rps/user"),
+                ("PUT", "/mfa/proj-1/rps/user"), ("POST", "/mfa/proj-1/verification"),
+            ],
+            [
+                ("POST", "/rps/v2/pass1"), ("POST", "/rps/v2/pass2"), ("POST", "/rps/v2/authenticate"),
+                ("POST", "/mfa/proj-1/rps/pass1"), ("POST", "/mfa/proj-1/rps/authenticate"),
+            ],
+            [
+                ("POST", "/rps/v2/session"), ("POST", "/rps/v2/codeStatus"), ("POST", "/pushauth"),
+                ("POST", "/dvs/session"), ("POST", "/dvs/session/details"),
+            ],
+            [("POST", "/rps/v2/access"), ("POST", "/mfa/proj-1/rps/access")],
+            [
+                ("POST", "/activate/initiate"), ("POST", "/dvs/verify"), ("GET", "/api/v1/projects/proj-1/audit"),
+                ("POST", "/api/v1/projects/proj-1/mpinids/7b7d/revocation"),
+            ],
+        ]
+        let signature = ["mpinId", "u", "v", "publicKey", "hash", "dtas"].map { ($0, "") }
+        let body = try JSONSerialization.data(withJSONObject: [
+            "userId": user, "signature": Dictionary(uniqueKeysWithValues: signature), "timestamp": 1, "type": "x",
+        ])
+        for group in groups {
+            for (number, (method, path)) in ([group[0]] + group).enumerated() {
+                let answer = try server.backend.call(
+                    method, path, method == "GET" ? nil : body, headers: ["X-MIRACL-CID": "proj-1"])
+                XCTAssertEqual(answer.status == 429, number > 0, "\(method) \(path): \(answer.status)")
+            }
+        }
+    }
+
+    /// The point of a commitment, in hex.
+    private func point() throws -> String {
+        let point = try output(65) { point throws(MPinError) in
+            let hash = SHA256.hash([1])
+            try Identity.mapToG1(hash: hash.span, into: &point)
+        }
+        return Hex.encode(point)
     }
 }

@@ -136,8 +136,12 @@ final class TrustSigningTests: XCTestCase {
             - id: shop
               secret-sha256: \(Hex.encode(SHA256.hash(Array(secret.utf8))))
               redirect-uri: [https://shop.example/cb]
+            - id: closed
+              secret-sha256: \(Hex.encode(SHA256.hash(Array(secret.utf8))))
+              redirect-uri: [https://closed.example/cb]
+              disabled: true
             """
-        let scene = try await scene(clients: clients, { $0.clients = ["shop"] })
+        let scene = try await scene(clients: clients, { $0.clients = ["shop", "closed"] })
         let time = scene.now
         let signature = try scene.client.sign(scene.device, hash, at: time)
         func status(_ authorization: String) throws -> Int {
@@ -157,7 +161,8 @@ final class TrustSigningTests: XCTestCase {
             "Bearer x", "Bearer " + token + "x", "Bearer", "", TrustClient.basic("other", token),
             TrustClient.basic("shop", token), TrustClient.basic("backend", secret),
             TrustClient.hmac("backend", token, hex + "00"), TrustClient.hmac("backend", "x", hex),
-            TrustClient.hmac("shop", secret, hex), "Bearer \(foreign)", "MAAS-HMAC-SHA256 x", "Basic :",
+            TrustClient.hmac("shop", secret, hex), TrustClient.basic("closed", secret), "Bearer \(foreign)",
+            "MAAS-HMAC-SHA256 x", "Basic :",
         ] {
             XCTAssertEqual(try status(wrong), 401, wrong)
         }

@@ -10,14 +10,18 @@ struct APIError: Error {
     let retryAfter: Int?
     /// The number of attempts left after a wrong PIN; nil if the operator does not want it to be told.
     let attemptsLeft: Int?
+    /// The member of the request's body that is missing or has the wrong type; nil if the error is another one.
+    let member: String?
 
     init(
-        _ status: HTTPResponse.Status, _ message: String, retryAfter: Int? = nil, attemptsLeft: Int? = nil
+        _ status: HTTPResponse.Status, _ message: String, retryAfter: Int? = nil, attemptsLeft: Int? = nil,
+        member: String? = nil
     ) {
         self.status = status
         self.message = message
         self.retryAfter = retryAfter
         self.attemptsLeft = attemptsLeft
+        self.member = member
     }
 
     /// The answer to the caller, in JSON. All errors have this form.

@@ -61,7 +61,7 @@ extension Request {
         _ type: T.Type, from body: ByteBuffer, or failure: HTTPResponse.Status = .badRequest
     ) throws -> T {
         do { return try JSON.decode(type, from: body.readableBytesUInt8Span) } catch {
-            throw APIError(failure, "Invalid or missing data in the request body")
+            throw APIError(failure, "Invalid or missing data in the request body", member: error.member)
         }
     }
 
@@ -107,6 +107,11 @@ extension Request {
         guard let id = MPinID(hex: text) else { throw APIError.invalidID }
         return id
     }
+}
+
+extension JSONFailure {
+    /// The member that is missing or has another type. Nil if the text is no object, or has no JSON at all.
+    fileprivate var member: String? { if case .mismatch(let path) = self, !path.isEmpty { path } else { nil } }
 }
 
 extension Request {

@@ -85,9 +85,7 @@ extension MilagroFace {
     /// second share. With `pmiToken` the device takes pushes.
     func signature(_ request: Request, _ id: MPinID) async throws -> Response {
         guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
-        let pushToken = request.query("pmiToken")
-        guard Devices.isPushToken(pushToken) else { throw APIError(.badRequest, "pmiToken is too long") }
-        let issued = try await service.issueShares(id, token: regOTT, pushToken: pushToken)
+        let issued = try await service.issueShares(id, token: regOTT, pushToken: try request.pushToken())
         return .json(
             SignatureResponse(
                 clientSecretShare: SecretHex(issued.share.octets), params: try onlyTicket(issued.tickets),
@@ -113,6 +111,15 @@ extension MilagroFace {
     }
 }
 
+extension Request {
+    /// The push token of the device in the query, as clients send it with their request for a share. Nil if there is none.
+    func pushToken() throws(APIError) -> String? {
+        let token = query("pmiToken")
+        guard Devices.isPushToken(token) else { throw APIError(.badRequest, "pmiToken is too long") }
+        return token
+    }
+}
+
 /// The contents of a register request, whose sizes are checked against the limits.
 struct RegisterForm {
     let application: AuthenticationService.Application
@@ -134,7 +141,8 @@ struct RegisterForm {
             id: id, userID: body.userId, mobile: body.mobile?.value ?? 0,
             registrationToken: body.registrationToken?.plainText.lowercased(),
             activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 },
-            deviceName: body.deviceName ?? "", project: project, limits: limits.service)
+            deviceName: body.deviceName ?? "", pushToken: body.pushToken, project: project, limits: limits.service)
+        guard Devices.isPushToken(body.pushToken) else { throw APIError(.badRequest, "pushToken is too long") }
         wid = (body.wid ?? "").lowercased()
         headers = request.headers
         deviceName = body.deviceName ?? ""

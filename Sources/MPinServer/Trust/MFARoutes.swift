@@ -57,7 +57,7 @@ extension MFAFace {
     private func register(_ form: RegisterForm, code: String, _ customer: Customer) async throws -> Response {
         let begun = try await rules.beginRegistration(
             user: form.application.writtenUserID, deviceName: form.deviceName, activationToken: code,
-            project: customer.project.id)
+            project: customer.project.id, pushToken: form.application.pushToken)
         trust.metrics.count(.registrations)
         return .json(
             MFAUserResponse(
@@ -65,10 +65,12 @@ extension MFAFace {
                 nowTime: begun.begun.seconds, customerId: begun.project.id, active: true))
     }
 
-    /// GET signature/<id>?regOTT=: the first share, and the query with which the client gets the second one.
+    /// GET signature/<id>?regOTT=: the first share, and the query with which the client gets the second one. The device
+    /// takes pushes if its push token came with the request for the M-Pin ID, or comes now (`pmiToken`).
     func signature(_ request: Request, _ id: MPinID) async throws -> Response {
         let issued = try await rules.issueShares(
-            id, token: (request.query("regOTT") ?? "").lowercased(), publicKey: "")
+            id, token: (request.query("regOTT") ?? "").lowercased(), publicKey: "",
+            pushToken: try request.pushToken())
         return .json(
             SignatureResponse(
                 clientSecretShare: SecretHex(issued.share.octets), params: try milagro.onlyTicket(issued.tickets)))
@@ -80,7 +82,7 @@ extension MFAFace {
         try await trust.rates.admit(.login, identity: id.hash)
         var answer = Pass1Response(
             y: try await rules.unstatedChallenge(
-                id, u: body.U, publicKey: body.publicKey ?? "", scope: body.scope?.first))
+                id, u: body.U, ut: body.UT, publicKey: body.publicKey ?? "", scope: body.scope?.first))
         answer.version = nil
         return .json(answer)
     }
@@ -126,7 +128,7 @@ extension MFAFace {
         if body.authzRequest == true, login.wid != "0" {
             answer.code = try await trust.openID.code(authOTT: authOTT.lowercased(), wid: login.wid) ?? ""
         }
-        if let seconds = login.digitsSeconds {
+        if let seconds = login.digits?.seconds {
             answer.ttlSeconds = seconds
             answer.nowTime = login.now.seconds * 1000
             answer.expireTime = (login.now.seconds + Int64(seconds)) * 1000

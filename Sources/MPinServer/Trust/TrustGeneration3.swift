@@ -30,7 +30,7 @@ extension TrustFace {
         do {
             begun = try await rules.beginRegistration(
                 user: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activateCode ?? "",
-                project: request.projectID)
+                project: request.projectID, pushToken: body.pushToken)
         } catch ProjectFault.wrongActivationToken {
             throw TrustRefusal(.forbidden, ProjectFault.wrongActivationToken, at: rules.now)
         }

@@ -15,7 +15,8 @@ extension TrustFace {
         let body = try await request.json(TrustPass1Request.self, limits)
         let id = try identity(body.mpin_id)
         try await rates.admit(.login, identity: id.hash)
-        let y = try await rules.challenge(id, u: body.U, publicKey: body.publicKey ?? "", scope: body.scope.first)
+        let y = try await rules.challenge(
+            id, u: body.U, ut: body.UT ?? "", publicKey: body.publicKey ?? "", scope: body.scope.first)
         return .json(TrustPass1Response(y: y))
     }
 
@@ -53,7 +54,10 @@ extension TrustFace {
         let code =
             login.scope == .authorizationCode
             ? try await openID.code(authOTT: body.authOTT.lowercased(), wid: login.wid) : nil
-        return .json(TrustAuthenticateResponse(jwt: jwt, code: code))
+        let password = login.digits.map {
+            TrustAuthenticateResponse.Password(text: $0.text, seconds: $0.seconds, now: login.now.seconds)
+        }
+        return .json(TrustAuthenticateResponse(jwt: jwt, code: code, password: password))
     }
 
     /// What the clients say that can renew their secrets.
@@ -64,7 +68,7 @@ extension TrustFace {
         switch login.scope {
         case .jwt: try await token(login, context)
         case .quickCode: try quickCodeToken(login)
-        case .oidc, .signing, .authorizationCode, .signingRegistration, .unstated: nil
+        case .oidc, .signing, .authorizationCode, .oneTimePassword, .signingRegistration, .unstated: nil
         }
     }
 

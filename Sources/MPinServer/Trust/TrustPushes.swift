@@ -19,7 +19,7 @@ extension TrustFace {
         guard let token else { throw TrustRefusal.noPushToken }
         let browser =
             try await isForClient
-            ? openID.openSession(request, for: user, context.logger)
+            ? openClientSession(request, for: user, context)
             : rules.openSession(LoginSession(projectID: project.id, userID: user, description: ""))
         let push = TrustPush(
             projectID: project.id, userID: user, qrURL: qrURL(project, browser), pushToken: token)
@@ -28,5 +28,16 @@ extension TrustFace {
         }
         config.audit.record(.pushed(user, project: project.id))
         return .json(TrustPushResponse(webOTT: browser.webOTT))
+    }
+
+    /// Opens a session of the OpenID client that the query names. The query, and not the body, is wrong if it is refused.
+    private func openClientSession(
+        _ request: Request, for user: String, _ context: RequestContext
+    ) async throws -> AuthenticationService.OpenedBrowser {
+        do { return try await openID.openSession(request, for: user, context.logger) } catch let error as APIError
+            where error.status == .badRequest
+        {
+            throw TrustRefusal(.badRequest, "INVALID_REQUEST_PARAMETERS", error.message)
+        }
     }
 }

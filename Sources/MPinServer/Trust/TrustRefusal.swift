@@ -49,7 +49,8 @@ extension TrustRefusal {
         case let fault as ProjectFault: self.init(fault, at: now)
         case let error as ServiceError: self.init(error, at: now)
         case let error as APIError where error.status == .badRequest:
-            self.init(.badRequest, "INVALID_REQUEST_BODY", error.message)
+            let context = error.member.map { ["params": $0] } ?? [:]
+            self.init(.badRequest, "INVALID_REQUEST_BODY", error.message, context: context)
         case let error as APIError where error.status == .tooManyRequests:
             self.init(error.status, "TOO_MANY_REQUESTS", error.message, retryAfter: error.retryAfter)
         default: throw error
@@ -60,7 +61,9 @@ extension TrustRefusal {
         switch fault {
         case .unknownProject: self = .parameter("projectId", "there is no such project")
         case .mailTooEarly(let again): self.init(backoff: again, at: now)
-        case .wrongCode: self.init(.badRequest, "UNSUCCESSFUL_VERIFICATION", "wrong, used or expired code")
+        case .wrongCode(let accessID):
+            let context = accessID.map { ["accessId": $0] } ?? [:]
+            self.init(.badRequest, "UNSUCCESSFUL_VERIFICATION", "wrong, used or expired code", context: context)
         case .wrongActivationToken:
             self.init(.badRequest, "INVALID_ACTIVATION_TOKEN", "unknown, used or expired activation token")
         case .wrongLoginToken:

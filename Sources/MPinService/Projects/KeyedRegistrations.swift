@@ -58,13 +58,9 @@ extension ProjectService {
         else { throw ProjectFault.wrongActivationToken }
         let project = try await project(activation.projectID)
         let id = try await newID(for: activation, written: wish.userID, at: now)
-        var pushToken = wish.pushToken
-        // A client that renews its secret does not repeat its push token.
-        if let old = activation.replaced, pushToken == nil {
-            pushToken = try await service.devices.pushToken(of: old, user: userID, at: now)
-        }
         let tickets = try await service.addIdentity(
-            id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName, pushToken: pushToken)
+            id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName,
+            pushToken: try await pushToken(wish.pushToken, for: activation, at: now))
         return EnrolledDevice(
             id: id, project: project, tickets: tickets, keyID: keyID, time: now,
             isByBackEnd: activation.verification == .custom)

@@ -38,8 +38,9 @@ package enum ProjectFault: Error, Sendable, Equatable {
     case unknownProject
     /// The next mail to this address may be sent at that time.
     case mailTooEarly(again: Moment)
-    /// The code from the mail is wrong, was used, or has expired.
-    case wrongCode
+    /// The code from the mail is wrong, was used, or has expired. `accessID`: the session that asked for it; nil unless
+    /// it is the code of a link that was used or has expired.
+    case wrongCode(accessID: String?)
     /// The activation token is unknown, was used, has expired, or is another user's.
     case wrongActivationToken
     /// The login was begun for another purpose, or for none that there is.

@@ -9,6 +9,15 @@ extension Devices {
     package static func isPushToken(_ text: String?) -> Bool { text.map { $0.utf8.count <= maxPushToken } ?? true }
 }
 
+extension ProjectService {
+    /// Returns the push token of a new device. A client that renews its secret does not repeat it, so the new identity
+    /// then has that of the old one.
+    func pushToken(_ given: String?, for activation: Activation, at now: Moment) async throws -> String? {
+        guard given == nil, let old = activation.replaced else { return given }
+        return try await service.devices.pushToken(of: old, user: activation.userID, at: now)
+    }
+}
+
 extension AuthenticationService {
     /// Returns the push token of the user's device that was registered last, among those that have one, can log in and
     /// are meant. Nil if there is none.

@@ -13,6 +13,8 @@ package enum LoginScope: String, Sendable {
     case quickCode = "reg-code"
     /// A code for the app's own server, of the OpenID client that has opened the session (before client-js 8).
     case authorizationCode = "authcode"
+    /// Digits that the user types elsewhere (before client-js 8.3).
+    case oneTimePassword = "otp"
     /// A token with which the device registers an identity for signatures (before client-js 7).
     case signingRegistration = "dvs-reg"
     /// Only the last requests tell what the login is for (TRUST wire section 7.2). No client sends this name.
@@ -23,7 +25,7 @@ package enum LoginScope: String, Sendable {
         switch self {
         case .oidc, .authorizationCode: true
         case .unstated: wid != "0"
-        case .jwt, .signing, .quickCode, .signingRegistration: false
+        case .jwt, .signing, .quickCode, .oneTimePassword, .signingRegistration: false
         }
     }
 }
@@ -31,15 +33,17 @@ package enum LoginScope: String, Sendable {
 extension ProjectService {
     /// Pass 1. An identity that can never log in again is refused at once, so that its device forgets it; but only for
     /// its own public key, so that nobody else learns of it. Without a key pair it is refused at the end of the login.
-    package func challenge(_ id: MPinID, u: String, publicKey: String, scope: String?) async throws -> String {
+    package func challenge(
+        _ id: MPinID, u: String, ut: String = "", publicKey: String, scope: String?
+    ) async throws -> String {
         guard let scope = scope.flatMap(LoginScope.init(rawValue:)), scope != .unstated else {
             throw ProjectFault.wrongScope
         }
-        return try await challenge(id, u: u, publicKey: publicKey, scope: scope, registersDevice: false)
+        return try await challenge(id, u: u, ut: ut, publicKey: publicKey, scope: scope, registersDevice: false)
     }
 
     func challenge(
-        _ id: MPinID, u: String, publicKey: String, scope: LoginScope, registersDevice: Bool
+        _ id: MPinID, u: String, ut: String, publicKey: String, scope: LoginScope, registersDevice: Bool
     ) async throws -> String {
         // An identity of the Milagro wire has no key pair and is of no project. Its logins need a time permit.
         guard !publicKey.isEmpty || id.projectID != nil || !service.rules.usesPermits else {
@@ -49,7 +53,7 @@ extension ProjectService {
         guard scope != .jwt || id.projectID != nil else { throw ProjectFault.wrongScope }
         guard scope == .signing || !id.isForSignatures else { throw ProjectFault.wrongScope }
         let challenge = try await service.challenge(
-            id, u: u, publicKey: publicKey, scope: scope.rawValue, registersDevice: registersDevice)
+            id, u: u, ut: ut, publicKey: publicKey, scope: scope.rawValue, registersDevice: registersDevice)
         if !publicKey.isEmpty, try await service.isEnded(id, publicKey: publicKey) { throw ServiceError.revoked }
         return challenge
     }
@@ -66,8 +70,8 @@ extension ProjectService {
         package let now: Moment
         /// "0", or the name of the browser that the login is for.
         package let wid: String
-        /// For how many seconds the digits of pass 2 are good; nil if there are none.
-        package let digitsSeconds: Int?
+        /// The digits that the user types elsewhere; nil if there are none.
+        package let digits: Digits?
         /// If it is there, the login has no effect: the device must register again with this token, and then repeat the
         /// login.
         package let renewal: RenewalToken?
@@ -97,26 +101,37 @@ extension ProjectService {
             // A login is no signature.
             return session.hash.isEmpty && session.admits(token.mpinID, user: token.userID)
         }
-        var digitsSeconds: Int?
-        if scope == .unstated, token.verdict == .right, renewal == nil, let record {
-            digitsSeconds = try await keepDigits(token, record)
+        var digits: Digits?
+        if token.verdict == .right, renewal == nil, let record {
+            digits = try await keepDigits(token, scope, record)
         }
         return Outcome(
             verdict: token.verdict, scope: scope, userID: token.userID, identity: token.id,
             projectID: MPinID(hex: token.mpinID)?.projectID ?? "", now: now, wid: token.wid,
-            digitsSeconds: digitsSeconds,
-            renewal: renewal)
+            digits: digits, renewal: renewal)
     }
 }
 
 extension AuthenticationService {
-    /// Whether the identity is revoked, or blocked until the operator ends that, and `publicKey` (hex) is its key.
+    /// Whether the identity is revoked, blocked until the operator ends that, or has a secret that no D-TA serves any
+    /// more, and `publicKey` (hex) is its key.
     fileprivate func isEnded(_ id: MPinID, publicKey: String) async throws -> Bool {
         let record = try await identities.findInEqualTime(id, at: now)
         let hash = SHA256.hash(Hex.decode(publicKey) ?? [])
         let registered = record?.publicKeyHash ?? IdentityRecord.noPublicKey
-        let isOwn = constantTimeEqual(hash.span, registered.span)
-        return isOwn && (record?.hasEnded == true || record?.blocked == true)
+        guard constantTimeEqual(hash.span, registered.span), let record else { return false }
+        if record.hasEnded || record.blocked { return true }
+        return await isRetired(record)
+    }
+
+    /// Whether the master secret of the identity has ended, so that it must register again. One that cannot be used now
+    /// has not.
+    private func isRetired(_ record: IdentityRecord) async -> Bool {
+        let renewed = record.renewal == .none ? [] : [record.renewal.keyID]
+        for keyID in [record.keyID] + renewed {
+            do { if try await keyRing.context(keyID) != nil { return false } } catch { return false }
+        }
+        return true
     }
 
     /// Returns the token of a login with a scope, which stays in the store, and the record of its identity. The verdict

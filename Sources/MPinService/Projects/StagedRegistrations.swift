@@ -18,11 +18,14 @@ extension ProjectService {
         package let isByBackEnd: Bool
     }
 
-    /// The first step. `project` is the id of the project that the request names; nil if it names none.
+    /// The first step. `project` is the id of the project that the request names; nil if it names none. `pushToken` is
+    /// nil if the device takes no pushes.
     package func beginRegistration(
-        user written: String, deviceName: String, activationToken: String, project named: String?
+        user written: String, deviceName: String, activationToken: String, project named: String?,
+        pushToken: String? = nil
     ) async throws -> StagedRegistration {
         let now = now
+        guard Devices.isPushToken(pushToken) else { throw ProjectFault.badMember("pushToken") }
         let userID = try UserID.accepted(written, service.limits)
         guard let activation = try await activation(activationToken, user: userID, project: named, at: now) else {
             throw ProjectFault.wrongActivationToken
@@ -31,20 +34,23 @@ extension ProjectService {
         let id = try await newID(for: activation, written: written, at: now)
         let token = Hex.encode(try randomBytes(16))
         let end = now.adding(seconds: service.limits.registrationSeconds)
-        try await service.addRegistration(
-            id, user: userID, deviceName: deviceName, token: token, until: end, at: now)
+        let wish = Registration(
+            id: id, userID: userID, regOTT: token, deviceName: Devices.shown(deviceName),
+            pushToken: try await self.pushToken(pushToken, for: activation, at: now))
+        try await service.addConfirmed(wish, until: end, at: now)
         return StagedRegistration(
             id: id, project: project, registrationToken: token, begun: now, expires: end,
             isByBackEnd: activation.verification == .custom)
     }
 
-    /// The second step. `publicKey` is 128 bytes in hex; empty for an identity without a key pair.
+    /// The second step. `publicKey` is 128 bytes in hex; empty for an identity without a key pair. `pushToken` takes the
+    /// place of that of the first step.
     package func issueShares(
-        _ id: MPinID, token: String, publicKey: String
+        _ id: MPinID, token: String, publicKey: String, pushToken: String? = nil
     ) async throws -> AuthenticationService.IssuedShares {
-        guard !publicKey.isEmpty else { return try await service.issueShares(id, token: token) }
+        guard !publicKey.isEmpty else { return try await service.issueShares(id, token: token, pushToken: pushToken) }
         guard let key = Hex.decode(publicKey), Server.isPublicKey(key.span) else { throw ServiceError.badPublicKey }
-        return try await service.issueShares(id, token: token, publicKey: key)
+        return try await service.issueShares(id, token: token, publicKey: key, pushToken: pushToken)
     }
 
     /// The M-Pin ID for an activation: the one that was made with it, or a new one.
@@ -114,15 +120,12 @@ extension ProjectService {
 
 extension AuthenticationService {
     /// Stores a registration that needs no confirmation, because its user is verified.
-    fileprivate func addRegistration(
-        _ id: MPinID, user: String, deviceName: String, token: String, until end: Moment, at now: Moment
-    ) async throws {
-        let name = Devices.shown(deviceName)
-        var registration = Registration(id: id, userID: user, regOTT: token, deviceName: name.isEmpty ? nil : name)
+    fileprivate func addConfirmed(_ wish: Registration, until end: Moment, at now: Moment) async throws {
+        var registration = wish
         registration.isActive = true
         try await registrations.create(registration, expires: end, at: now)
-        observer(.registrationStarted(id, user: user, isRestart: false))
-        observer(.registrationConfirmed(id, user: user))
+        observer(.registrationStarted(wish.id, user: wish.userID, isRestart: false))
+        observer(.registrationConfirmed(wish.id, user: wish.userID))
     }
 
     /// The first D-TA's share of a client secret, and the requests for those of the others.

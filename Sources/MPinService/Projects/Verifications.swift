@@ -6,9 +6,18 @@ package import MPinStore
 struct Verifications: Sendable {
     static let seconds = 600
 
-    private let codes: UserCodes
+    /// Seconds for which the session of a link is remembered after the link's end.
+    private static let memorySeconds = 3600
 
-    init(in store: any Store) { codes = UserCodes("project_code", in: store) }
+    private let codes: UserCodes
+    /// The sessions that asked for links, so that a device can ask for another mail for its session when a link was used
+    /// or has expired. Nobody who has not got the mail can find them.
+    private let links: Table<String>
+
+    init(in store: any Store) {
+        codes = UserCodes("project_code", in: store)
+        links = Table("project_link", in: store)
+    }
 
     /// Stores the hash of a code, in place of an earlier one. `type` tells who hands out the code.
     func issue(
@@ -17,6 +26,16 @@ struct Verifications: Sendable {
     ) async throws {
         let user = Self.user(wish.userID, wish.project.id)
         try await codes.issue(code, user: user, note: "\(type.rawValue) \(wish.accessID)", until: end, at: now)
+        guard Self.isOfLink(code), !wish.accessID.isEmpty else { return }
+        let memory = end.adding(seconds: Self.memorySeconds)
+        _ = try await links.create(Self.link(code, user), wish.accessID, expires: memory, at: now)
+    }
+
+    /// Returns the session that asked for a link with this code for the user and project. Nil if none did. The link may
+    /// have been used, or be void.
+    func accessID(ofLink code: String, user: String, project: String, at now: Moment) async throws -> String? {
+        guard Self.isOfLink(code) else { return nil }
+        return try await links.read(Self.link(code, Self.user(user, project)), at: now)
     }
 
     /// Redeems a code. Returns who handed it out, and the session that asked for it; empty if none did. Nil for a wrong
@@ -32,12 +51,20 @@ struct Verifications: Sendable {
     /// Whether `code` is the one of a link for this user and project. It is not counted as a try, because such codes are
     /// too long to be guessed; a short code is never found.
     func contains(_ code: String, user: String, project: String, at now: Moment) async throws -> Bool {
-        guard code.utf8.count == Self.linkDigits else { return false }
+        guard Self.isOfLink(code) else { return false }
         return try await codes.contains(code, user: Self.user(user, project), at: now)
     }
 
     /// The number of hex digits of a code in a link.
     private static let linkDigits = 64
+
+    /// Whether a code has the length of one in a link.
+    private static func isOfLink(_ code: String) -> Bool { code.utf8.count == linkDigits }
+
+    /// A code has no line feed.
+    private static func link(_ code: String, _ user: String) -> String {
+        Hex.encode(SHA256.hash(Array("\(user)\n\(code)".utf8)))
+    }
 
     /// A code is bound to user and project. The id of a project has no line feed, and neither has a user id.
     private static func user(_ user: String, _ project: String) -> String { project + "\n" + user }
@@ -173,11 +200,13 @@ extension ProjectService {
         package let isByMail: Bool
     }
 
-    /// Redeems the code from a mail. Unknown users get the same answer as wrong codes, ``ProjectFault/wrongCode``.
+    /// Redeems the code from a mail. Unknown users get the same answer as wrong codes,
+    /// ``ProjectFault/wrongCode(accessID:)``.
     package func confirm(_ code: String, user: String, project: Project) async throws -> Confirmation {
         let (now, userID) = (now, UserID.normal(user))
         guard let found = try await verifications.redeem(code, user: userID, project: project.id, at: now) else {
-            throw ProjectFault.wrongCode
+            throw ProjectFault.wrongCode(
+                accessID: try await verifications.accessID(ofLink: code, user: userID, project: project.id, at: now))
         }
         let end = now.adding(seconds: ActivationTokens.seconds)
         let activation = Activation(userID: userID, projectID: project.id, verification: found.type)

@@ -1,4 +1,5 @@
 import Foundation
+import MPinServer
 import XCTest
 
 /// Tests the part of the admin API for one-time passwords.
@@ -53,6 +54,36 @@ final class AdminPasswordTests: AdminAPITestCase {
         for body in ["{}", "{\"user\":\"\",\"otp\":\"1\"}", "{\"user\":\"x\",\"otp\":1}", "[]", "x"] {
             XCTAssertEqual(try ask(server, "POST", "/otp/verify", body, token: token).status, 400, body)
         }
+    }
+
+    /// A client of MIRACL Trust before client-js 8.3 gets the digits with the verdict (TRUST wire section 4.8).
+    func testAPasswordOfAnOlderClientOfMIRACLTrust() async throws {
+        let server = try await InProcess.trust(
+            self, change: { $0.adminListen = try? ListenAddress(host: "127.0.0.1", port: Self.port) })
+        let (token, client) = (try token(server, "vpn", [.otp]), TrustClient(backend: server.backend))
+        let device = try client.registerEarlier("alice@example.com")
+        func check(_ digits: String) throws -> Int {
+            let body = "{\"user\":\"alice@example.com\",\"otp\":\"\(digits)\"}"
+            return try ask(server, "POST", "/otp/verify", body, token: token).status
+        }
+        let wrong = try client.login(device, pin: "1235", scope: "otp")
+        XCTAssertEqual([wrong.code, wrong.object["otp"] as? String], ["UNSUCCESSFUL_AUTHENTICATION", nil])
+        let right = try client.login(device, scope: "otp", wid: "0")
+        XCTAssertEqual(
+            Set(right.object.keys), ["status", "message", "otp", "expireTime", "ttlSeconds", "nowTime"], right.text)
+        XCTAssertEqual(right.object["ttlSeconds"] as? Int, 60)
+        let (now, end) = (right.object["nowTime"] as? Int64 ?? 0, right.object["expireTime"] as? Int64 ?? 0)
+        XCTAssertEqual(end - now, 60_000)
+        XCTAssertEqual(Double(now / 1000), Double(server.now.seconds), accuracy: 5)
+        let digits = try XCTUnwrap(right.object["otp"] as? String)
+        XCTAssertNotNil(digits.wholeMatch(of: /[0-9]{6}/), digits)
+        XCTAssertEqual([try check(other(digits)), try check(digits), try check(digits)], [403, 200, 403])
+        let late = try XCTUnwrap(client.login(device, scope: "otp").object["otp"] as? String)
+        server.advance(seconds: 61)
+        XCTAssertEqual(try check(late), 403, "expired")
+        let renewed = try XCTUnwrap(client.login(device, scope: "otp").object["otp"] as? String)
+        _ = try await server.users().change(.revoke, user: "alice@example.com", identity: nil, audit: .off)
+        XCTAssertEqual(try check(renewed), 403, "of a revoked identity")
     }
 
     /// The digits of a user who was blocked, revoked or deleted since the login have no effect.

@@ -27,18 +27,19 @@ struct RateLimiting: Sendable {
     /// rule with the prefix than without it.
     private static func rule(_ path: String) -> Rule {
         let parts = path.utf8.split(separator: UInt8(ascii: "/")).suffix(2).map { Substring($0) }
-        switch (parts.first, parts.last) {
-        case ("timePermit", _) where parts.count == 2: return .counted(.login)
+        switch (parts.count == 2 ? parts.first : nil, parts.last) {
+        case ("timePermit", _): return .counted(.login)
         case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"),
-            ("verification", _), (nil, "registration"):
+            ("verification", _), (_, "verification"), (nil, "registration"), (_, "dvsregister"):
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // For each of these pages the RPS gives out a new access number or a new id for a QR code.
-        case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _), ("auth", "start"), ("account", _):
+        case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _), ("auth", "start"),
+            ("account", _), (nil, "account"):
             return .counted(.access)
         case (_, "access"): return .counted(.poll)
         case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"),
-            ("v2", "session"), (nil, "pushauth"):
+            ("v2", "session"), ("dvs", "session"), ("session", "details"), (nil, "pushauth"):
             return .counted(.access)
         case (_, "clientSecret"), (_, "dvsClientSecret"), (_, "timePermit"), (_, "timePermits"), (_, "serverSecret"):
             return .authority
