@@ -41,7 +41,7 @@ help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: lib server examples build/oidc-venv/installed ## register and log in at a real server, in C, in Python and at websites
+demo: lib server examples browser-client build/oidc-venv/installed build/browser-venv/installed ## register and log in at a real server, in C, in Python, at websites, and in browsers alone
 	Tests/EndToEnd/demo.sh
 
 lib: $(LIB) ## build build/libmpin.so
@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
 MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/wasm/mpin.wasm
+	build/oidc-venv/installed build/wasm/mpin.wasm browser-client
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -151,6 +151,9 @@ times-test: lib server ## the time of an answer reveals nothing: 20,000 samples 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
+js-browser-test: lib server browser-client build/browser-venv/installed ## the PIN pad, and browsers that log in and log each other in without an app
+	Tests/EndToEnd/browser_client.sh
+
 oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh
 	Tests/EndToEnd/forward_auth.sh
@@ -166,8 +169,8 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test
-.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%)
+TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test js-browser-test
+.PHONY: js-browser-test contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs or removes the library for C and C++ programs: the shared library with its links, headers, pkg-config and
-# CMake files, and the manual pages in build/man. The Makefile calls it with DESTDIR, PREFIX, LIBDIR, INCLUDEDIR,
-# MANDIR, VERSION and SONAME in the environment.
+# CMake files, and the manual pages in build/man; also the client for browsers in build/browser-client, where mpind
+# looks for it. The Makefile calls it with DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR, VERSION and SONAME in the
+# environment.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/Sources/Packaging
@@ -14,6 +15,8 @@ files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.p
     $cmake/mpinConfig.cmake $cmake/mpinConfigVersion.cmake
     $INCLUDEDIR/mpin.h $INCLUDEDIR/mpin_crypto.h"
 for header in $cxx; do files="$files $INCLUDEDIR/mpin-cxx/$header"; done
+client=$PREFIX/share/mpin/browser-client
+for file in "$root"/build/browser-client/*; do files="$files $client/${file##*/}"; done
 for page in "$root"/build/man/*.3; do files="$files $MANDIR/man3/${page##*/}"; done
 
 # fill TEMPLATE FILE: installs TEMPLATE as FILE, with its @words@ replaced.
@@ -35,6 +38,8 @@ install_all() {
     for header in $cxx; do
         install -m 644 "$root/include/cxx/$header" "$DESTDIR$INCLUDEDIR/mpin-cxx/$header"
     done
+    install -d "$DESTDIR$client"
+    install -m 644 "$root"/build/browser-client/* "$DESTDIR$client"
     install -d "$DESTDIR$MANDIR/man3"
     # Keeps symbolic links: there is one for each function, to the page of its group.
     cp -P "$root"/build/man/*.3 "$DESTDIR$MANDIR/man3"
@@ -45,7 +50,7 @@ install_all() {
 
 uninstall_all() {
     for file in $files; do rm -f "$DESTDIR$file"; done
-    for folder in "$cmake" "$INCLUDEDIR/mpin-cxx/json" "$INCLUDEDIR/mpin-cxx"; do
+    for folder in "$client" "$PREFIX/share/mpin" "$cmake" "$INCLUDEDIR/mpin-cxx/json" "$INCLUDEDIR/mpin-cxx"; do
         rmdir --ignore-fail-on-non-empty "$DESTDIR$folder" 2>/dev/null || true
     done
 }

@@ -14,9 +14,9 @@ LONG += docs swift-test reproducible deb-test
 
 ##@ Ship
 
-install: lib ## install library, headers, manual pages, mpin.pc, CMake files: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
+install: lib ## install library, headers, manual pages, mpin.pc, CMake files, the client for browsers: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
 uninstall: ## remove what `make install` puts there
-install uninstall: man
+install uninstall: man browser-client
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' MANDIR='$(MANDIR)' \
 		VERSION=$(VERSION) SONAME=$(SONAME) Sources/Packaging/install.sh $@
 
@@ -82,7 +82,7 @@ static: packages ## build mpind and mpin-cli that run without Swift, in .build-s
 	for program in mpind mpin-cli; do \
 		$(SWIFT) build -c release $(STATIC_FLAGS) --scratch-path .build-static --product $$program || exit; done
 
-deb: lib static man ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
+deb: lib static man browser-client ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
 	$(MAKE) --no-print-directory deb-pack
 
 # Makes the packages from what is already built.

@@ -82,17 +82,19 @@ extension TrustFace {
         guard session?.signature == nil, try await service.report(body.status, of: body.userId ?? "", to: wid) else {
             throw ServiceError.noWaitingBrowser
         }
-        return body.status == "wid" ? .json(try await details(session, request)) : .json(TrustStatusResponse())
+        return body.status == "wid" ? .json(try await details(session, wid, request)) : .json(TrustStatusResponse())
     }
 
     /// What a phone shows about a session. The session of an OpenID client is of no project, so the details are those of
-    /// the phone's own project.
-    func details(_ session: LoginSession?, _ request: Request) async throws -> TrustSessionDetails {
+    /// the phone's own project, and the description is the client's name.
+    func details(_ session: LoginSession?, _ wid: String, _ request: Request) async throws -> TrustSessionDetails {
         let wanted = session?.projectID ?? request.projectID ?? ""
         let project = try await rules.projects.find(wanted, at: rules.now)
         let rule = project?.quickCodes ?? .all
+        let asked = session == nil ? try await service.details(of: wid) : nil
         return TrustSessionDetails(
-            description: session?.description ?? "", prerollId: session?.userID ?? "", hash: session?.hash ?? "",
+            description: session?.description ?? asked?.name ?? "", prerollId: session?.userID ?? asked?.userID ?? "",
+            hash: session?.hash ?? "",
             projectId: project?.id ?? "", projectName: project?.name ?? "", pinLength: project?.pinLength ?? 4,
             enableRegistrationCode: rule != .noDevice, limitRegCodeVerified: rule == .verified)
     }

@@ -89,7 +89,7 @@ extension TrustFace {
         }
         return .json(
             TrustSigningSessionDetails(
-                try await details(session, request), isSigned: session.signature != nil,
+                try await details(session, id, request), isSigned: session.signature != nil,
                 expireTime: session.expires.seconds))
     }
 

@@ -121,6 +121,7 @@ package enum ServerOptions {
         isAllInOne.row, stateDir.row, database.row, host.row, publicPort.row, privatePort.row, dta1Port.row,
         dta2Port.row,
         publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row, trust.row,
+        browserClient.row,
     ]
 
     // Options of a D-TA.
