@@ -41,7 +41,7 @@ help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: lib server examples build/oidc-venv/installed ## register and log in at a real server, in C, in Python and at websites
+demo: lib server examples browser-client build/oidc-venv/installed build/browser-venv/installed ## register and log in at a real server, in C, in Python, at websites, and in browsers alone
 	Tests/EndToEnd/demo.sh
 
 lib: $(LIB) ## build build/libmpin.so
@@ -74,8 +74,8 @@ check-all: ## all checks, the long ones and those that measure time too
 
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
-MADE = lib server examples cli man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/wasm/mpin.wasm build/objc/objc-test
+MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
+	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -155,8 +155,8 @@ times-test: lib server ## the time of an answer reveals nothing: 20,000 samples 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
-js-browser-test: lib build/browser-venv/installed ## the PIN pad of bindings/js in headless Chromium; SCREENSHOTS=docs/screenshots
-	Tests/EndToEnd/mpin_pad.sh
+js-browser-test: lib server browser-client build/browser-venv/installed ## the PIN pad, and browsers that log in, and each other in, without an app; SCREENSHOTS=docs/screenshots
+	Tests/EndToEnd/browser_client.sh
 
 oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh

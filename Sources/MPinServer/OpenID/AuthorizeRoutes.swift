@@ -139,7 +139,7 @@ extension OpenIDFace {
     func pages(_ request: Request, locales: [String]) -> Pages {
         let wished = Language.preferred(locales.joined(separator: ","))
         let language = wished ?? config.site.language(request)
-        return Pages(brand: config.site.brand, language: language)
+        return Pages(brand: config.site.brand, language: language, browserClient: config.site.browserClient)
     }
 }
 

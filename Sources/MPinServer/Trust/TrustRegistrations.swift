@@ -55,8 +55,10 @@ extension TrustFace {
     func verificationURL(
         _ started: ProjectService.StartedVerification, _ wish: ProjectService.VerificationWish
     ) -> String {
-        let members = percentEncodedQuery([("user_id", wish.userID), ("code", started.code)])
-        return "\(wish.project.linkURL ?? config.baseURL)/verification/confirmation?\(members)"
+        var members = [("user_id", wish.userID), ("code", started.code)]
+        // Our own page serves all projects that have no page of their own.
+        if wish.project.linkURL == nil { members.append(("project_id", wish.project.id)) }
+        return "\(wish.project.linkURL ?? config.baseURL)/verification/confirmation?\(percentEncodedQuery(members))"
     }
 
     /// POST /verification/confirmation: exchanges a code for an activation token. If the code was only in a mail, the

@@ -16,6 +16,11 @@ extension ServerOptions {
         "mail-templates", .text("FOLDER"),
         "Own mails: confirm.txt, with confirm.html as its other form, and confirm.de.txt and so on for a language.")
 
+    static let browserClient = ServerOption<String?>.text(
+        "browser-client", .text("FOLDER"),
+        "The client for browsers (`make browser-client`), with which people sign up and log in without an app; none: there is none. It needs --trust. (default: share/mpin/browser-client beside this program's folder, if it is there)"
+    )
+
     static let website = [serviceLogo.row, accentColor.row, language.row, mailTemplates.row]
 }
 
@@ -38,6 +43,13 @@ extension Settings {
             throw SettingsError("service-logo: \(path) \(error.reason)")
         }
         return brand
+    }
+
+    /// The client for browsers. Nil if there is none. `isWanted`: whether an option asks for it.
+    func browserClient() throws(StartError) -> (client: BrowserClient, isWanted: Bool)? {
+        let wish = self[ServerOptions.browserClient]
+        guard wish != "none", let folder = wish ?? BrowserClient.installedFolder else { return nil }
+        return (try BrowserClient(folder: folder), wish != nil)
     }
 
     func mails() throws(StartError) -> MailTemplates {

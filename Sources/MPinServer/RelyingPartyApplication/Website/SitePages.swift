@@ -8,7 +8,9 @@ extension SiteConfig {
     }
 
     /// The pages in this visitor's language.
-    func pages(_ request: Request) -> Pages { Pages(brand: brand, language: language(request)) }
+    func pages(_ request: Request) -> Pages {
+        Pages(brand: brand, language: language(request), browserClient: browserClient)
+    }
 
     /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
     /// programs use. `prefix`: that of the RPS's public endpoints.

@@ -1,0 +1,530 @@
+"""Browsers that are clients themselves: they sign up, log in here, log in another screen by its QR code, and keep what
+they have been given. Real Chromium, a real server, no app.
+
+A test fails if a browser reports an error, for example of the content security policy.
+"""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import http.server
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import axe_core_python
+import pytest
+from phone import wait_until
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from test_browser import BACKEND, DESK_SIZE, MAILS, PHONE_SIZE, Browser, read_code
+
+AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+
+PIN, WRONG_PIN, NEW_PIN = "1234", "4321", "5678"
+NARROW = {"width": 320, "height": 640, "deviceScaleFactor": 2, "mobile": True}
+_users = iter(range(1_000))
+
+
+def fresh_user() -> str:
+    return f"user{next(_users)}@example.com"
+
+
+class Tab(Browser):
+    """A browser of its own profile, with what a person does on the client's pages."""
+
+    def type(self, text: str) -> None:
+        """Types on the keyboard, wherever the focus is."""
+        ActionChains(self.driver).send_keys(text).perform()
+
+    def pad_title(self) -> str:
+        """The question of the PIN pad; empty if none is shown."""
+        script = "return document.querySelector('mpin-pad')?.shadowRoot.querySelector('h2')?.textContent ?? ''"
+        return str(self.driver.execute_script(script))
+
+    def wait_for_pad(self, title: str) -> None:
+        wait_until(lambda: self.pad_title().startswith(title) and self.pad_has_focus())
+
+    def wait_for_note(self, text: str) -> None:
+        """Waits until the pad says why the last PIN was refused."""
+        script = "return document.querySelector('mpin-pad')?.shadowRoot.querySelector('.note')?.textContent ?? ''"
+        wait_until(lambda: text in self.driver.execute_script(script))
+
+    def violations(self) -> list[str]:
+        """What axe, which checks accessibility, finds wrong with the page and its pad."""
+        self.driver.execute_script(AXE)
+        result = self.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+        assert result["passes"], "axe has looked at nothing"
+        return [f"{found['id']}: {node['html']}" for found in result["violations"] for node in found["nodes"]]
+
+    def pad_has_focus(self) -> bool:
+        return bool(self.driver.execute_script("return document.activeElement?.localName === 'mpin-pad'"))
+
+    def enter(self, title: str, pin: str) -> None:
+        """Answers the pad's question."""
+        self.wait_for_pad(title)
+        self.type(pin + Keys.ENTER)
+
+    def fill(self, selector: str, text: str) -> None:
+        self._element(By.CSS_SELECTOR, selector, lambda element: element.send_keys(text))
+
+    def sign_up(self, user: str, pin: str = PIN) -> None:
+        """Signs up in this browser, by the code in the mail. The page is one that offers it."""
+        self.click("Sign up in this browser")
+        self.fill("#client-address", user)
+        self.click("Send me a mail")
+        self.fill("#client-code", mailed_code(user))
+        self.click("Go on")
+        self.enter("Choose a PIN", pin)
+        self.enter("Enter the new PIN again", pin)
+
+    def registered(self, user: str) -> None:
+        self.open("/client")
+        self.sign_up(user)
+        self.wait_for(f"{user} is registered in this browser")
+
+
+def mail(user: str) -> str | None:
+    """The text of the newest mail to the user."""
+    found = None
+    for file in sorted(MAILS.glob("*.eml"), key=lambda file: file.stat().st_mtime_ns):
+        message = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
+        if user in message["To"]:
+            body = message.get_body(("plain",))
+            assert body is not None
+            found = str(body.get_content())
+    return found
+
+
+def mailed(user: str, pattern: str) -> str:
+    def find() -> str | None:
+        match = re.search(pattern, mail(user) or "", re.MULTILINE)
+        return match[0] if match else None
+
+    return str(wait_until(find))
+
+
+def mailed_code(user: str) -> str:
+    return mailed(user, r"^ *\d{6} *$").strip()
+
+
+@contextmanager
+def a_browser(size: dict[str, object] = DESK_SIZE) -> Iterator[Tab]:
+    tab = Tab()
+    tab.resize(size)
+    try:
+        yield tab
+        assert tab.complaints() == []
+    finally:
+        tab.driver.quit()
+
+
+@pytest.fixture
+def desk() -> Iterator[Tab]:
+    with a_browser() as tab:
+        yield tab
+
+
+@pytest.fixture
+def phone() -> Iterator[Tab]:
+    with a_browser(PHONE_SIZE) as tab:
+        yield tab
+
+
+def test_a_browser_signs_up_and_logs_in_here(desk: Tab) -> None:
+    user = fresh_user()
+    desk.open("/login")
+    desk.sign_up(user)
+    # Whoever has just chosen a PIN need not type it again.
+    desk.wait_for(f"You are logged in as {user}")
+    assert desk.path == "/account"
+    desk.click("Log out")
+    desk.wait_for("You are logged out")
+    desk.open("/login")
+    desk.click(f"Log in as {user}")
+    desk.wait_for_pad("Enter your PIN")
+    desk.picture("browser-client-pad")
+    desk.type(PIN + Keys.ENTER)
+    desk.wait_for(f"You are logged in as {user}")
+
+
+def test_a_phone_without_an_app_logs_in_the_screen_whose_code_it_reads(desk: Tab, phone: Tab) -> None:
+    user = fresh_user()
+    phone.registered(user)
+    desk.open("/login")
+    link = read_code(desk.picture("browser-client-code"))
+    assert re.fullmatch(re.escape(BACKEND) + "#[0-9a-f]{32}", link)
+    phone.open(link)
+    # The page says what the login is for before it asks for the PIN.
+    phone.wait_for("Log in another screen?")
+    phone.wait_for("Go on only if this screen is in front of you")
+    assert urlsplit(BACKEND).netloc in phone.text()
+    phone.picture("browser-client-phone")
+    phone.click(f"Log in as {user}")
+    phone.enter("Enter your PIN", WRONG_PIN)
+    phone.wait_for_note("Wrong PIN")
+    phone.picture("browser-client-wrong-pin")
+    phone.enter("Enter your PIN", PIN)
+    phone.wait_for(f"The other screen is logged in as {user}")
+    desk.wait_for(f"You are logged in as {user}")
+
+
+class Website:
+    """A website of somebody else, whose users log in at mpind by OpenID Connect. It keeps what the browser brings."""
+
+    def __init__(self) -> None:
+        self.answers: list[dict[str, list[str]]] = []
+        answers = self.answers
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if urlsplit(self.path).path == "/callback":
+                    answers.append(parse_qs(urlsplit(self.path).query))
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(b"<!DOCTYPE html><link rel=icon href=data:,><title>Shop</title><body>Welcome to the shop")
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.callback = f"http://127.0.0.1:{self._server.server_port}/callback"
+
+    def __enter__(self) -> Website:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        administer("client", "add", "shop", "--name", "My shop", "--redirect-uri", self.callback, "--first-party", "true")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        administer("client", "remove", "shop")
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def login(self) -> str:
+        return BACKEND + "/authorize?" + urlencode({
+            "client_id": "shop", "redirect_uri": self.callback, "response_type": "code", "scope": "openid",
+            "state": "here", "code_challenge_method": "S256",
+            "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+        })
+
+
+def administer(*command: str) -> str:
+    state = ["--state-dir", os.environ["MPIN_STATE"]]
+    done = subprocess.run([os.environ["MPIN_SERVER"], *command, *state], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_browser_logs_in_at_another_website(desk: Tab, phone: Tab) -> None:
+    user = fresh_user()
+    with Website() as shop:
+        # It signs up within the login, and goes on with it.
+        desk.open(shop.login)
+        desk.wait_for("You are logging in to My shop")
+        desk.sign_up(user)
+        desk.wait_for("Welcome to the shop")
+        # A phone with an identity of its own logs the next browser in. It is told for whom.
+        phone_user = fresh_user()
+        phone.registered(phone_user)
+        desk.forget_everything()
+        desk.open(shop.login)
+        phone.open(read_code(desk.picture("browser-client-shop")))
+        phone.wait_for("It is for My shop.")
+        phone.click(f"Log in as {phone_user}")
+        phone.enter("Enter your PIN", PIN)
+        phone.wait_for("The other screen is logged in")
+        desk.wait_for("Welcome to the shop")
+        # And once more, in this browser.
+        desk.forget_everything()
+        desk.open(shop.login)
+        desk.click(f"Log in as {user}")
+        desk.enter("Enter your PIN", PIN)
+        desk.wait_for("Welcome to the shop")
+        assert len(shop.answers) == 3
+        for answer in shop.answers:
+            assert answer["state"] == ["here"] and answer["code"][0]
+
+
+def test_the_link_of_a_mail_registers_the_browser_that_opens_it(desk: Tab) -> None:
+    user = fresh_user()
+    administer("project", "set", "browser", "--verification", "link")
+    try:
+        desk.open("/login")
+        desk.click("Sign up in this browser")
+        desk.fill("#client-address", user)
+        desk.click("Send me a mail")
+        desk.wait_for("A mail with a link is on its way")
+        login_tab = desk.driver.current_window_handle
+        desk.driver.switch_to.new_window("tab")
+        desk.open(mailed(user, r"^http\S+"))
+        # Opening the link does nothing yet: mail scanners open links, too.
+        desk.wait_for(f"You are registering {user}")
+        assert desk.path == "/client", "the code is still in the address bar"
+        desk.click("Choose a PIN")
+        desk.enter("Choose a PIN", PIN)
+        desk.enter("Enter the new PIN again", PIN)
+        desk.wait_for(f"{user} is registered in this browser")
+        desk.driver.close()
+        desk.driver.switch_to.window(login_tab)
+    finally:
+        administer("project", "set", "browser", "--verification", "code")
+    desk.open("/login")
+    desk.click(f"Log in as {user}")
+    desk.enter("Enter your PIN", PIN)
+    desk.wait_for(f"You are logged in as {user}")
+
+
+def test_a_second_device_registers_by_the_code_that_the_first_one_shows(desk: Tab, phone: Tab) -> None:
+    user = fresh_user()
+    desk.registered(user)
+    desk.click("Add another device")
+    desk.enter("Enter your PIN", PIN)
+    desk.wait_for("Scan this with the camera of the other device")
+    link = read_code(desk.picture("browser-client-device"))
+    # What is secret stands behind "#", so it is in no request and no log.
+    assert desk.text("#client-quick-code") in urlsplit(link).fragment
+    assert desk.text("#client-quick-code") not in link.partition("#")[0]
+    phone.open(link)
+    phone.wait_for(f"You are registering {user}")
+    phone.click("Choose a PIN")
+    phone.enter("Choose a PIN", NEW_PIN)
+    phone.enter("Enter the new PIN again", NEW_PIN)
+    phone.wait_for(f"{user} is registered in this browser")
+    phone.open("/login")
+    phone.click(f"Log in as {user}")
+    phone.enter("Enter your PIN", NEW_PIN)
+    phone.wait_for(f"You are logged in as {user}")
+
+
+def test_a_new_pin_and_a_forgotten_identity(desk: Tab) -> None:
+    user = fresh_user()
+    desk.registered(user)
+    desk.picture("browser-client-list")
+    desk.click("Change the PIN")
+    desk.enter("Enter your present PIN", PIN)
+    # Two PINs that differ are asked for again.
+    desk.enter("Choose a PIN", NEW_PIN)
+    desk.enter("Enter the new PIN again", WRONG_PIN)
+    desk.wait_for_note("The two PINs differ")
+    desk.enter("Choose a PIN", NEW_PIN)
+    desk.enter("Enter the new PIN again", NEW_PIN)
+    desk.wait_for(f"The PIN of {user} has been changed")
+    desk.open("/login")
+    desk.click(f"Log in as {user}")
+    desk.enter("Enter your PIN", PIN)
+    desk.wait_for_note("Wrong PIN")
+    desk.enter("Enter your PIN", NEW_PIN)
+    desk.wait_for(f"You are logged in as {user}")
+    desk.open("/client")
+    desk.click("Forget in this browser")
+    desk.click("Cancel")
+    desk.click("Forget in this browser")
+    desk.click(f"Forget {user}")
+    desk.wait_for("Nobody is registered in this browser")
+    desk.driver.refresh()
+    desk.wait_for("Nobody is registered in this browser")
+
+
+def test_three_wrong_pins_block_the_browser(desk: Tab) -> None:
+    user = fresh_user()
+    desk.registered(user)
+    desk.open("/login")
+    desk.click(f"Log in as {user}")
+    for _ in range(2):
+        desk.enter("Enter your PIN", WRONG_PIN)
+        desk.wait_for_note("Wrong PIN")
+    desk.enter("Enter your PIN", WRONG_PIN)
+    desk.wait_for(f"The registration of {user} in this browser is blocked or has ended")
+    assert not desk.shows(f"Log in as {user}")
+    desk.open("/client")
+    desk.wait_for("Blocked or ended")
+    # Who owns the mailbox registers again.
+    desk.sign_up(user)
+    desk.wait_for(f"{user} is registered in this browser")
+    assert "Blocked or ended" not in desk.text()
+    # Chromium reports refused requests as errors.
+    assert all(" the server responded with a status of 4" in complaint for complaint in desk.complaints())
+
+
+def test_two_tabs_share_the_identities(desk: Tab) -> None:
+    first_user, second_user = fresh_user(), fresh_user()
+    desk.open("/login")
+    first_tab = desk.driver.current_window_handle
+    desk.driver.switch_to.new_window("tab")
+    second_tab = desk.driver.current_window_handle
+    desk.registered(first_user)
+    desk.driver.switch_to.window(first_tab)
+    # The waiting tab sees the new identity when its user comes back to it.
+    desk.click(f"Log in as {first_user}")
+    desk.wait_for_pad("Enter your PIN")
+    desk.driver.switch_to.window(second_tab)
+    desk.open("/client")
+    desk.sign_up(second_user)
+    desk.wait_for(f"{second_user} is registered")
+    desk.driver.switch_to.window(first_tab)
+    desk.enter("Enter your PIN", PIN)
+    desk.wait_for(f"You are logged in as {first_user}")
+    desk.open("/client")
+    desk.wait_for(first_user)
+    assert first_user in desk.text() and second_user in desk.text()
+
+
+def test_a_page_that_is_loaded_again_in_the_middle_goes_on(desk: Tab) -> None:
+    user = fresh_user()
+    desk.open("/login")
+    desk.click("Sign up in this browser")
+    desk.fill("#client-address", user)
+    desk.click("Send me a mail")
+    code = mailed_code(user)
+    desk.wait_for("A mail with a code is on its way")
+    desk.driver.refresh()
+    desk.click("Sign up in this browser")
+    desk.fill("#client-address", user)
+    desk.click("Send me a mail")
+    # There is no second mail so soon, but the code of the first one is still good.
+    desk.wait_for("The last mail was sent just now")
+    desk.fill("#client-code", code)
+    desk.click("Go on")
+    desk.enter("Choose a PIN", PIN)
+    desk.enter("Enter the new PIN again", PIN)
+    desk.wait_for(f"You are logged in as {user}")
+    desk.click("Log out")
+    desk.wait_for("You are logged out")
+    desk.open("/login")
+    desk.click(f"Log in as {user}")
+    desk.wait_for_pad("Enter your PIN")
+    desk.type("12")
+    desk.driver.refresh()
+    desk.click(f"Log in as {user}")
+    desk.enter("Enter your PIN", PIN)
+    desk.wait_for(f"You are logged in as {user}")
+    assert all(" the server responded with a status of 4" in complaint for complaint in desk.complaints())
+
+
+def test_the_storage_may_be_cleared(desk: Tab) -> None:
+    user = fresh_user()
+    desk.registered(user)
+    desk.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": BACKEND, "storageTypes": "all"})
+    desk.open("/client")
+    desk.wait_for("Nobody is registered in this browser")
+    desk.sign_up(user)
+    desk.wait_for(f"{user} is registered in this browser")
+
+
+def test_without_a_connection_the_page_says_so(desk: Tab) -> None:
+    user = fresh_user()
+    desk.registered(user)
+    desk.driver.execute_async_script("navigator.serviceWorker.ready.then(arguments[0])")
+    desk.open("/login")
+    desk.click(f"Log in as {user}")
+    desk.wait_for_pad("Enter your PIN")
+    offline(desk, True)
+    desk.type(PIN + Keys.ENTER)
+    desk.wait_for("No connection to the server")
+    desk.open("/client")
+    desk.wait_for("The server cannot be reached")
+    desk.picture("browser-client-offline")
+    offline(desk, False)
+    desk.click("Start again")
+    desk.wait_for(user)
+    assert all("ERR_INTERNET_DISCONNECTED" in complaint for complaint in desk.complaints())
+
+
+def offline(tab: Tab, is_offline: bool) -> None:
+    """Cuts the page and its service worker off, or connects them again."""
+    conditions = {"offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    tab.driver.execute_cdp_cmd("Network.enable", {})
+    tab.driver.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+
+
+def test_a_declined_login_is_declined_on_the_screen(desk: Tab, phone: Tab) -> None:
+    user = fresh_user()
+    phone.registered(user)
+    desk.open("/login")
+    phone.open(read_code(desk.picture("browser-client-declined")))
+    phone.click("Cancel")
+    phone.wait_for("The login was declined")
+    desk.wait_for("The login was declined on the phone")
+
+
+def test_the_page_runs_no_other_scripts(desk: Tab) -> None:
+    desk.open("/client")
+    desk.wait_for("Nobody is registered in this browser")
+    elements = desk.driver.execute_script(
+        "return [...document.querySelectorAll('script[type=module], link[rel=modulepreload]')]"
+        ".map((element) => [element.src || element.href, element.integrity])")
+    assert len(elements) > 5
+    for url, integrity in elements:
+        assert re.fullmatch(re.escape(BACKEND) + "/client/[0-9a-f]{16}/[a-z-]+[.]js", url)
+        assert re.fullmatch("sha256-[A-Za-z0-9+/]{43}=", integrity)
+    # Every module of the page was loaded under its hash, from a URL that no other version has.
+    loaded = desk.driver.execute_script(
+        "return performance.getEntriesByType('resource').map((entry) => entry.name).filter((url) => url.endsWith('.js'))")
+    plain = {url for url, _ in elements} | {BACKEND + "/times.js"}
+    assert set(loaded) <= plain | {url for url in loaded if url.endswith("/worker.js")}, set(loaded) - plain
+    for script in (
+        "new Worker('/client/other.js')", "navigator.serviceWorker.register('/times.js')", "eval('1')",
+        "document.body.innerHTML = '<b>x</b>'", "trustedTypes.createPolicy('other', {})",
+    ):
+        text = f"try {{ {script}; return 'ran'; }} catch (error) {{ return error.name; }}"
+        assert desk.driver.execute_script(text) in ("TypeError", "EvalError"), script
+    assert all("Trusted" in complaint or "trusted" in complaint for complaint in desk.complaints())
+
+
+def test_a_browser_installs_the_page(desk: Tab) -> None:
+    desk.open("/client")
+    desk.driver.execute_async_script("navigator.serviceWorker.ready.then(arguments[0])")
+    faults = desk.driver.execute_cdp_cmd("Page.getInstallabilityErrors", {})["installabilityErrors"]
+    assert [fault["errorId"] for fault in faults] in ([], ["in-incognito"])
+    manifest = desk.driver.execute_cdp_cmd("Page.getAppManifest", {})
+    assert manifest["errors"] == [] and manifest["url"] == BACKEND + "/client.webmanifest"
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_every_page_is_accessible_at_320_pixels(desk: Tab, language: str) -> None:
+    user = fresh_user()
+    desk.registered(user)
+    desk.driver.execute_cdp_cmd("Network.enable", {})
+    desk.driver.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {"Accept-Language": language}})
+    desk.open("/login")
+    link = read_code(desk.picture(f"browser-client-axe-{language}"))
+    desk.resize(NARROW)
+
+    def look(name: str) -> None:
+        assert desk.driver.execute_script("return document.documentElement.lang") == language
+        assert desk.violations() == [], name
+        width = desk.driver.execute_script("return document.documentElement.scrollWidth")
+        assert width <= NARROW["width"], f"{name} is {width} wide"
+
+    def press(number: int) -> None:
+        """Presses a button of the client, whatever its text is."""
+        wait_until(lambda: len(desk.driver.find_elements(By.CSS_SELECTOR, "#client-view button")) > number)
+        desk.driver.find_elements(By.CSS_SELECTOR, "#client-view button")[number].click()
+
+    def shows_view() -> None:
+        wait_until(lambda: desk.driver.find_elements(By.CSS_SELECTOR, "#client-view button"))
+
+    for path, name in [("/login", "login"), ("/client", "list"), ("/signup", "sign-up")]:
+        desk.open(path)
+        shows_view()
+        look(name)
+    press(0)
+    wait_until(lambda: desk.driver.find_elements(By.ID, "client-address"))
+    look("mail address")
+    desk.open(link)
+    wait_until(lambda: desk.driver.find_elements(By.ID, "client-application"))
+    look("screen")
+    press(0)
+    wait_until(lambda: desk.pad_title() != "")
+    look("pad")
+    desk.open("/offline")
+    look("offline")
