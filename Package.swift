@@ -121,7 +121,7 @@ let package = Package(
                 "Assets/once.js", "Assets/icon.svg", "Assets/favicon.ico", "Assets/confirm.html", "Languages/en.json",
                 "Languages/de.json", "Languages/fr.json", "Languages/es.json",
             ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) },
-            exclude: ["openapi.yaml", "BrowserClient/Scripts"]),
+            exclude: ["openapi.yaml", "BrowserClient/Files"]),
         .executableTarget(
             name: "mpind",
             dependencies: [

@@ -9,7 +9,7 @@ wasm: $(WASM) ## build build/js: bindings/js and the client functions of mpin_cr
 
 browser-client: wasm ## build build/browser-client: the scripts and the module that mpind's pages run in browsers
 	@rm -rf build/browser-client && mkdir -p build/browser-client
-	@cp $(filter-out %-node.js,$(wildcard bindings/js/*.js)) Sources/MPinServer/BrowserClient/Scripts/*.js $(WASM) \
+	@cp $(filter-out %-node.js,$(wildcard bindings/js/*.js)) Sources/MPinServer/BrowserClient/Files/* $(WASM) \
 		build/browser-client/
 
 wasm-test: wasm ## the module in node: vectors, laws, wrong encodings, wiped memory, branches, types

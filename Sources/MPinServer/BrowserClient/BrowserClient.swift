@@ -14,7 +14,12 @@ package struct BrowserClient: Sendable {
     static let path = "/client"
     /// What every folder of the client has.
     private static let needed = [
-        "page-client.js", "client.js", "worker.js", "mpin-pad.js", "mpin.wasm", "service-worker.js",
+        "page-client.js", "page-home.js", "client.js", "worker.js", "mpin-pad.js", "mpin.wasm", "service-worker.js",
+        "icon-192.png", "icon-512.png", "icon-maskable.png",
+    ]
+    /// The types of the files, by the ends of their names.
+    private static let types = [
+        "js": "text/javascript; charset=UTF-8", "wasm": "application/wasm", "png": "image/png",
     ]
 
     private let files: [String: File]
@@ -26,11 +31,12 @@ package struct BrowserClient: Sendable {
     package init(folder: String) throws(StartError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         var files: [String: File] = [:]
-        for name in names where name.hasSuffix(".js") || name.hasSuffix(".wasm") {
+        for name in names {
+            guard let type = name.split(separator: ".").last.flatMap({ Self.types[String($0)] }) else { continue }
             guard let bytes = FileManager.default.contents(atPath: folder + "/" + name) else {
                 throw StartError("--browser-client: \(folder)/\(name) cannot be read")
             }
-            files[name] = File(name, Array(bytes))
+            files[name] = File(type, Array(bytes))
         }
         if let missing = Self.needed.first(where: { files[$0] == nil }) {
             throw StartError("--browser-client: \(folder) has no \(missing); `make browser-client` makes such a folder")
@@ -94,8 +100,8 @@ package struct BrowserClient: Sendable {
         /// The value of the attribute `integrity` (Subresource Integrity, W3C).
         let integrity: String
 
-        init(_ name: String, _ bytes: [UInt8]) {
-            type = name.hasSuffix(".wasm") ? "application/wasm" : "text/javascript; charset=UTF-8"
+        init(_ type: String, _ bytes: [UInt8]) {
+            self.type = type
             integrity = "sha256-" + Data(SHA256.hash(bytes)).base64EncodedString()
             self.bytes = ByteBuffer(bytes: bytes)
         }

@@ -53,13 +53,22 @@ struct BrowserClientRoutes: Sendable {
 
     /// The manifest with which browsers install the page as an app (W3C Web Application Manifest).
     private func manifest(_ request: Request) -> Response {
-        let icon = site.brand.icon
         let manifest = Manifest(
             name: site.brand.name, lang: site.language(request).code, start_url: BrowserClient.path, scope: "/",
-            display: "standalone", icons: [.init(src: icon.path, sizes: "any", type: icon.type)])
+            display: "standalone", icons: icons)
         var response = Response.json(manifest)
         response.headers[.contentType] = "application/manifest+json"
         return response
+    }
+
+    /// The operator's logo, or the built-in icon in the sizes that browsers ask for.
+    private var icons: [Manifest.Icon] {
+        guard site.brand.logo == nil, site.brand.accent == .indigo else {
+            let icon = site.brand.icon
+            return [.init(src: icon.path, sizes: "any", type: icon.type, purpose: "any")]
+        }
+        return [("icon-192", "192x192", "any"), ("icon-512", "512x512", "any"), ("icon-maskable", "512x512", "maskable")]
+            .map { .init(src: client.url("\($0.0).png"), sizes: $0.1, type: "image/png", purpose: $0.2) }
     }
 
     private struct Manifest: Codable {
@@ -74,6 +83,7 @@ struct BrowserClientRoutes: Sendable {
             let src: String
             let sizes: String
             let type: String
+            let purpose: String
         }
     }
 }
