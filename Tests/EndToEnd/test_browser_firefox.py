@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from firefox import FirefoxDriver
-from marionette_driver.errors import MarionetteException
 from phone import wait_until
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.keys import Keys
 from test_browser import BACKEND, read_code
 from test_browser_client import PIN, WRONG_PIN, Tab, fresh_user
@@ -27,10 +27,9 @@ class Fox(Tab):
         """Tries again while a page is loading, as the driver of Chromium does."""
 
         def attempt() -> list[object] | None:
-            try:
+            with suppress(WebDriverException):
                 return [use(self.driver.find_element(by, selector))]
-            except MarionetteException:
-                return None
+            return None
 
         return wait_until(attempt)[0]
 
