@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests mpind's pages with browsers that are clients themselves: headless Chromium, and Firefox if FIREFOX=1. Screenshots
-# go to build/browser; with SCREENSHOTS=FOLDER in the environment, those for the documentation also go to FOLDER.
+# Tests mpind's pages with browsers that are clients themselves, and the PIN pad: headless Chromium. Screenshots go to
+# build/browser; with SCREENSHOTS=FOLDER in the environment, those for the documentation also go to FOLDER.
 # usage: browser_client.sh [PYTEST-ARGUMENT...]
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
@@ -18,3 +18,4 @@ folder=$(dirname "$0")
 [ $# -gt 0 ] || set -- "$folder/test_mpin_pad.py" "$folder/test_browser_client.py"
 "$root/build/browser-venv/bin/python" -m pytest -q -W error -p no:cacheprovider "$@"
 stop_server
+[ -z "${SCREENSHOTS:-}" ] || cp "$root"/build/browser/{mpin-pad-en,browser-client-{pad,phone,list}}.png "$SCREENSHOTS"

@@ -67,7 +67,8 @@ package struct BrowserClient: Sendable {
             "\($0)<link rel=\"modulepreload\" href=\"\(url($1))\" integrity=\"\(integrity($1))\">\n"
         }
         return """
-            \(imports)<script type="module" src="\(url(name))" integrity="\(integrity(name))"></script>
+            \(imports)<link rel="apple-touch-icon" href="\(url("icon-192.png"))">
+            <script type="module" src="\(url(name))" integrity="\(integrity(name))"></script>
             """
     }
 

@@ -13,6 +13,9 @@ extension Pages {
     /// The page that the service worker shows if the server cannot be reached.
     var offline: Page { message(.clientOfflineTitle, language[.clientOfflineText], button("/client", .startAgain)) }
 
+    /// What to do with a QR code.
+    var codeStep: Phrase { browserClient == nil ? .loginCodeStep : .clientCodeStep }
+
     /// The section of a login page. `wid`: the name of the waiting browser, which is this very one.
     func loginHere(wid: String, application: String = "") -> HTML {
         guard browserClient != nil else { return "" }

@@ -58,7 +58,7 @@ struct ProviderPages {
                 \(way == .code ? pages.loginHere(wid: browser.wid, application: client.name) : "")
                 <section class="card login" id="login" data-web-ott="\(browser.webOTT)" data-asks data-leaves \
                 data-seconds="\(browser.seconds)" data-access="/\(config.prefix)/access" \(say.statusTexts)>
-                <p>\(say[way == .code ? .loginCodeStep : .loginNumberStep])</p>
+                <p>\(say[way == .code ? pages.codeStep : .loginNumberStep])</p>
                 \(shown)
                 <p>\(say[.loginHost, ["host": "<strong>\(host)</strong>"]])</p>
                 <p id="status" role="status">\(say[.statusWaiting])</p>

@@ -181,12 +181,15 @@ async function screenPage(wid) {
     tell(say("clientScreenDeclined"));
   };
   const application = details.description || page.name;
+  const { browserAddress, browserProgram } = details;
+  const place = browserAddress && (browserProgram ? `${browserAddress} (${browserProgram})` : browserAddress);
   const choose = async () => {
     const users = (await identities(true)).filter((user) => user.projectId === projectId);
     const buttons = loginButtons(users, wid, application, after, done);
     show(
       element("p", { className: "lead" }, say("clientScreenSite", { site: location.host })),
       element("p", { id: "client-application" }, say("clientScreenName", { name: application })),
+      ...(place ? [element("p", { id: "client-place" }, say("clientScreenFrom", { place }))] : []),
       element("p", {}, say("clientScreenWarning")),
       actions(
         ...buttons,

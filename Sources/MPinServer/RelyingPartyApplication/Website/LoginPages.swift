@@ -24,7 +24,7 @@ struct LoginOffer {
             guard let id, let picture = QRCode.svg("\(publicURL)#\(id)", label: say.plain(.loginCodePicture)) else {
                 return nil
             }
-            return page(pages, .loginCodeTitle, .loginCodeStep, shown: picture, here: pages.loginHere(wid: id))
+            return page(pages, .loginCodeTitle, pages.codeStep, shown: picture, here: pages.loginHere(wid: id))
         case .number:
             guard let number = browser.accessNumber else { return nil }
             return page(

@@ -194,6 +194,7 @@ package enum Phrase: String, CaseIterable, Sendable {
     case mailUntil
     case clientTitle
     case clientHere
+    case clientCodeStep
     case clientLogIn
     case clientSignUp
     case clientSignUpLead
@@ -220,6 +221,7 @@ package enum Phrase: String, CaseIterable, Sendable {
     case clientScreenTitle
     case clientScreenSite
     case clientScreenName
+    case clientScreenFrom
     case clientScreenWarning
     case clientScreenDone
     case clientScreenDeclined
