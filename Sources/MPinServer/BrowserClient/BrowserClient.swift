@@ -12,20 +12,30 @@ package struct BrowserClient: Sendable {
     package static let projectID = "browser"
     /// Where the client's page is, and under which path its files are.
     static let path = "/client"
+    /// The script of the pages that run the client.
+    static let script = "page-client.js"
+    /// The scripts that pages have in their heads.
+    private static let scripts = [script, "page-home.js"]
     /// What every folder of the client has.
-    private static let needed = [
-        "page-client.js", "page-home.js", "client.js", "worker.js", "mpin-pad.js", "mpin.wasm", "service-worker.js",
-        "icon-192.png", "icon-512.png", "icon-maskable.png",
-    ]
+    private static let needed =
+        scripts + [
+            "client.js", "worker.js", "mpin-pad.js", "mpin.wasm", "service-worker.js",
+            "icon-192.png", "icon-512.png", "icon-maskable.png",
+        ]
     /// The types of the files, by the ends of their names.
     private static let types = [
         "js": "text/javascript; charset=UTF-8", "wasm": "application/wasm", "png": "image/png",
     ]
 
+    /// The origin of the client's pages, if they have one of their own: other programs at the site's origin then have no
+    /// part in them.
+    package var origin: String?
     private let files: [String: File]
     /// The folder in the files' URLs. It is a hash of all files, so browsers may keep a file for ever: another version
     /// has other URLs.
     private let version: String
+    /// The elements in the heads of pages, by the names of their scripts.
+    private var heads: [String: HTML] = [:]
 
     /// Reads the client's scripts and its module. Throws if the folder does not have them.
     package init(folder: String) throws(StartError) {
@@ -44,6 +54,7 @@ package struct BrowserClient: Sendable {
         self.files = files
         let list = files.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.integrity)\n" }.joined()
         version = String(Hex.encode(SHA256.hash(Array(list.utf8))).prefix(16))
+        for name in Self.scripts { heads[name] = makeHead(name) }
     }
 
     /// The folder beside this program, if it is installed there: `share/mpin/browser-client` of the same prefix.
@@ -56,18 +67,30 @@ package struct BrowserClient: Sendable {
         return FileManager.default.fileExists(atPath: folder) ? folder : nil
     }
 
+    /// Whether the client's pages have the origin that a request was sent to.
+    func isAt(_ request: Request) -> Bool {
+        guard let origin else { return true }
+        return request.head.authority.map { origin.hasSuffix("://" + $0.lowercased()) } ?? false
+    }
+
     func url(_ name: String) -> String { "\(Self.path)/\(version)/\(name)" }
 
     func integrity(_ name: String) -> String { files[name]?.integrity ?? "" }
 
-    /// The elements in the head of a page whose script is `name`. The script and every module that it imports are loaded
-    /// at once, and only with these hashes.
-    func head(_ name: String) -> HTML {
-        let imports = modules(of: name).dropFirst().reduce("" as HTML) {
+    /// The elements in the head of a page whose script is `name`: one of ``scripts``.
+    func head(_ name: String) -> HTML { heads[name] ?? "" }
+
+    /// The elements in the head of a page. Its script and all modules are loaded at once, and only with these hashes. The
+    /// modules of the Worker are among them, so that they are there when the script has started it.
+    private func makeHead(_ name: String) -> HTML {
+        let worker = name == Self.script ? modules(of: "worker.js") : []
+        var imports = modules(of: name)
+        imports += worker.filter { !imports.contains($0) }
+        let links = imports.dropFirst().reduce("" as HTML) {
             "\($0)<link rel=\"modulepreload\" href=\"\(url($1))\" integrity=\"\(integrity($1))\">\n"
         }
         return """
-            \(imports)<link rel="apple-touch-icon" href="\(url("icon-192.png"))">
+            \(links)<link rel="apple-touch-icon" href="\(url("icon-192.png"))">
             <script type="module" src="\(url(name))" integrity="\(integrity(name))"></script>
             """
     }

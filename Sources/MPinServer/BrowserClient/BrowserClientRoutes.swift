@@ -26,6 +26,12 @@ struct BrowserClientRoutes: Sendable {
     /// script reads from the URL what it is to do.
     func page(_ request: Request) -> Response { site.pages(request).client.response() }
 
+    /// The page of a link in a mail. At the site's origin it leads to that of the client.
+    func confirmation(_ request: Request) -> Response {
+        guard !client.isAt(request), let origin = client.origin else { return page(request) }
+        return Response(status: .seeOther, headers: [.location: origin + request.uri.string])
+    }
+
     /// POST /client/code: draws the QR code with which another device registers. The members of its URL are behind `#`,
     /// so that they are in no log.
     private func code(_ request: Request) async throws -> Response {
@@ -34,7 +40,7 @@ struct BrowserClientRoutes: Sendable {
         let members = percentEncodedQuery([
             ("user_id", wish.userId), ("project_id", wish.projectId), ("code", wish.code),
         ])
-        guard let drawing = QRCode.drawing("\(site.publicURL)\(BrowserClient.path)#\(members)") else {
+        guard let drawing = QRCode.drawing("\(site.clientURL)\(BrowserClient.path)#\(members)") else {
             throw APIError(.badRequest, "too long")
         }
         return .json(CodeDrawing(side: drawing.side, path: drawing.path))
@@ -67,8 +73,10 @@ struct BrowserClientRoutes: Sendable {
             let icon = site.brand.icon
             return [.init(src: icon.path, sizes: "any", type: icon.type, purpose: "any")]
         }
-        return [("icon-192", "192x192", "any"), ("icon-512", "512x512", "any"), ("icon-maskable", "512x512", "maskable")]
-            .map { .init(src: client.url("\($0.0).png"), sizes: $0.1, type: "image/png", purpose: $0.2) }
+        return [
+            ("icon-192", "192x192", "any"), ("icon-512", "512x512", "any"), ("icon-maskable", "512x512", "maskable"),
+        ]
+        .map { .init(src: client.url("\($0.0).png"), sizes: $0.1, type: "image/png", purpose: $0.2) }
     }
 
     private struct Manifest: Codable {

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import MPinService
+package import MPinService
 
 extension WaitingBrowser.Place {
     /// Where the browser is that has sent a request. Nil if the address is not known.
@@ -11,7 +11,7 @@ extension WaitingBrowser.Place {
 
     /// The name of a browser and of its system, as people know them. Each browser also names those that it wants to be
     /// taken for, so the first one here that is named counts.
-    static func program(_ userAgent: String) -> String {
+    package static func program(_ userAgent: String) -> String {
         let browsers = [
             ("Edg", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser", "Samsung Internet"), ("Firefox/", "Firefox"),
             ("FxiOS", "Firefox"), ("CriOS", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"),

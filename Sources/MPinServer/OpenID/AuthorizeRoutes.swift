@@ -141,8 +141,7 @@ extension OpenIDFace {
     /// in the configured one.
     func pages(_ request: Request, locales: [String]) -> Pages {
         let wished = Language.preferred(locales.joined(separator: ","))
-        let language = wished ?? config.site.language(request)
-        return Pages(brand: config.site.brand, language: language, browserClient: config.site.browserClient)
+        return config.site.pages(request, in: wished ?? config.site.language(request))
     }
 }
 

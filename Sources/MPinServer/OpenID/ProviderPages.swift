@@ -68,7 +68,7 @@ struct ProviderPages {
                 </section>
                 \(signUp)
                 \(answers("login", [("cancel", .oidcCancel)]))
-                """, script: "live", module: way == .code ? "page-client.js" : nil))
+                """, script: "live", module: way == .code ? pages.clientScript : nil))
     }
 
     /// What somebody without a registered device does, who then goes on with the same login: the app finds the service

@@ -64,7 +64,9 @@ struct TrustFace: Face {
         pages?.add(to: router)
         for (path, handler) in handlers.merging(quickCodeHandlers, uniquingKeysWith: { $1 }) {
             var methods: [HTTPRequest.Method: Handler] = [.post: answering(handler)]
-            if let pages, path == BrowserClientRoutes.mailPath { methods[.get] = { request, _ in pages.page(request) } }
+            if let pages, path == BrowserClientRoutes.mailPath {
+                methods[.get] = { request, _ in pages.confirmation(request) }
+            }
             router.serve(path, methods)
         }
         addGeneration3Routes(to: router)

@@ -243,6 +243,32 @@ async function listPage() {
   );
 }
 
+/** The page at the site's own origin, if the client has moved to another one: the identities that are still here. */
+async function movePage() {
+  const users = (await identities(true)).filter(({ state }) => state === "REGISTERED");
+  if (!users.length) return location.replace(`${page.moveTo}/client${location.hash}`);
+  const move = async (user) => {
+    const { code } = await flows.quickCode(user);
+    const members = new URLSearchParams({ user_id: user.userId, project_id: user.projectId, code });
+    location.assign(`${page.moveTo}/client#${members}`);
+  };
+  const list = users.map((user) =>
+    element(
+      "li",
+      {},
+      element("h2", {}, user.userId),
+      actions(
+        button(say("clientMove"), () => run(() => move(user), movePage, user.userId)),
+        button(say("clientForget"), () => begin(() => forget(user, movePage)), "quiet"),
+      ),
+    ),
+  );
+  show(
+    element("p", { className: "lead" }, say("clientMoveText", { site: new URL(page.moveTo).host })),
+    element("ul", { className: "items" }, ...list),
+  );
+}
+
 async function registeredHere({ user, pin }) {
   pin.fill(0);
   await listPage();
@@ -255,17 +281,17 @@ async function changed(user) {
   tell(say("clientChanged", { user: user.userId }));
 }
 
-function forget({ userId, projectId }) {
+function forget({ userId, projectId }, after = listPage) {
   const remove = async () => {
     await clientOf(projectId).users.remove(userId);
-    await listPage();
+    await after();
     tell(say("clientForgotten", { user: userId }));
   };
   show(
     element("p", { className: "lead" }, say("clientForgetText", { user: userId })),
     actions(
-      button(say("clientForgetYes", { user: userId }), () => run(remove, listPage, userId)),
-      button(say("oidcCancel"), listPage, "quiet"),
+      button(say("clientForgetYes", { user: userId }), () => run(remove, after, userId)),
+      button(say("oidcCancel"), after, "quiet"),
     ),
   );
 }
@@ -307,6 +333,7 @@ function drawn({ side, path }, label) {
 async function open() {
   if (page.wid) return loginPage();
   if (location.pathname === "/signup") return signUpPage();
+  if (page.moveTo) return movePage();
   install();
   const fragment = location.hash.slice(1);
   if (/^[0-9a-f]{32}$/.test(fragment)) return screenPage(fragment);
@@ -323,6 +350,8 @@ addEventListener("hashchange", () => location.reload());
 addEventListener("visibilitychange", () => document.visibilityState === "visible" && refresh?.());
 
 working();
+// The Worker asks for its module at the first login, and then finds it in the browser's cache.
+fetch(page.wasm, { integrity: page.integrity }).catch(() => {});
 await open().then(
   () => tell(""),
   (error) => tell(say(ERRORS[error.code] ?? "clientFailed"), true),

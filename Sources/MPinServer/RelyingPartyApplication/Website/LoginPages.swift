@@ -54,7 +54,7 @@ struct LoginOffer {
             \(pages.continueForm(way, webOTT: browser.webOTT, csrf: csrf))
             <p id="renew" hidden><a class="button" href="\(way.path)">\(say[.startAgain])</a></p>
             </section>
-            """, script: "live", module: way == .code ? "page-client.js" : nil)
+            """, script: "live", module: way == .code ? pages.clientScript : nil)
     }
 
     private func choice(_ say: Language) -> HTML {

@@ -15,10 +15,9 @@ struct Page {
         let name = pages.brand.name
         let icon = pages.brand.icon
         let more: HTML = script.map { "<script src=\"/\($0).js\" defer></script>" } ?? ""
-        let client: HTML? = module.flatMap { name in pages.browserClient.map { $0.head(name) } }
-        let manifest: HTML = client.map { "<link rel=\"manifest\" href=\"/client.webmanifest\">\n\($0)" } ?? ""
+        let client = pages.head(module)
         language = say.code
-        runsClient = client != nil
+        runsClient = client.runsClient
         document = """
             <!DOCTYPE html>
             <html lang="\(say.code)">
@@ -31,7 +30,7 @@ struct Page {
             <link rel="icon" href="\(icon.path)" type="\(icon.type)">
             <script src="/times.js" defer></script>
             \(more)
-            \(manifest)
+            \(client.elements)
             </head>
             <body>
             <header><nav aria-label="\(say[.navPages])"><a class="brand" href="/"><img src="\(icon.path)" alt="">\

@@ -8,6 +8,8 @@ struct Pages {
     let language: Language
     /// The client for browsers. Nil if there is none.
     var browserClient: BrowserClient?
+    /// Whether the pages are those of the client's origin. Otherwise they lead there.
+    var hostsClient = false
 
     /// `script`: the name of the page's own script. `module`: that of its script of the client for browsers.
     func page(_ title: Phrase, _ content: HTML, script: String? = nil, module: String? = nil) -> Page {
@@ -82,7 +84,7 @@ extension Pages {
             <p>\(language[.signUpPINText])</p></li>
             </ol>
             <p class="actions">\(button("/login", .signUpDone))</p>
-            """, module: "page-client.js")
+            """, module: clientScript)
     }
 
     /// `settings`: the path of the page where the user can change more. Nil if there is none.

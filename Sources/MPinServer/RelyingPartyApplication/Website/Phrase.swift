@@ -195,6 +195,9 @@ package enum Phrase: String, CaseIterable, Sendable {
     case clientTitle
     case clientHere
     case clientCodeStep
+    case clientElsewhere
+    case clientMoveText
+    case clientMove
     case clientLogIn
     case clientSignUp
     case clientSignUpLead
