@@ -18,4 +18,7 @@ folder=$(dirname "$0")
 [ $# -gt 0 ] || set -- "$folder/test_mpin_pad.py" "$folder/test_browser_client.py"
 "$root/build/browser-venv/bin/python" -m pytest -q -W error -p no:cacheprovider "$@"
 stop_server
-[ -z "${SCREENSHOTS:-}" ] || cp "$root"/build/browser/{mpin-pad-en,browser-client-{pad,phone,list}}.png "$SCREENSHOTS"
+if [ -n "${SCREENSHOTS:-}" ]; then
+    cp "$root"/build/browser/browser-client-{pad,phone,list}.png "$SCREENSHOTS"
+    cp "$root/build/browser/mpin-pad-en.png" "$SCREENSHOTS/mpin-pad.png"
+fi

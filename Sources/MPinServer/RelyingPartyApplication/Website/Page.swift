@@ -39,7 +39,7 @@ struct Page {
             <h1>\(title)</h1>
             \(content)
             </main>
-            <footer><p>\(say[.footer])</p></footer>
+            <footer><p>\(say[client.runsClient ? .clientFooter : .footer])</p></footer>
             </body>
             </html>
 

@@ -242,4 +242,5 @@ package enum Phrase: String, CaseIterable, Sendable {
     case clientDevicePicture
     case clientOfflineTitle
     case clientOfflineText
+    case clientFooter
 }
