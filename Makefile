@@ -193,7 +193,7 @@ clients-test: server ## every command and exit code of mpind client, while a ser
 admin-test: lib server ## the admin API of a running server, its tokens, and the examples of docs/admin-api.md
 	Tests/EndToEnd/admin.sh
 
-contract: server build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)
+contract: server browser-client build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)
 	Tests/EndToEnd/contract.sh
 
 build/browser-venv/installed: Tests/EndToEnd/browser-requirements.txt | $(STAMP)
