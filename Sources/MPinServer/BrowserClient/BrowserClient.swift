@@ -8,8 +8,6 @@ import NIOCore
 /// The files of the client that runs in browsers (`make browser-client`). They are read once, at the start, so that a
 /// page and its files always belong together.
 package struct BrowserClient: Sendable {
-    /// The project of this server's own pages (`mpind project`).
-    package static let projectID = "browser"
     /// Where the client's page is, and under which path its files are.
     static let path = "/client"
     /// The script of the pages that run the client.

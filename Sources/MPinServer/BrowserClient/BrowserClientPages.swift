@@ -57,7 +57,7 @@ extension Pages {
     private func clientElement(wid: String = "", application: String = "") -> HTML {
         guard let client = browserClient else { return "" }
         let members: [(String, String)] = [
-            ("project", BrowserClient.projectID), ("name", brand.name), ("worker", client.url("worker.js")),
+            ("project", Projects.own), ("name", brand.name), ("worker", client.url("worker.js")),
             ("wasm", client.url("mpin.wasm")), ("integrity", client.integrity("mpin.wasm")),
             ("service-worker", "/service-worker.js"), ("wid", wid), ("application", application),
             ("move-to", hostsClient ? "" : client.origin ?? ""),

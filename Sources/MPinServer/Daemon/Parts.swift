@@ -268,8 +268,8 @@ extension Daemon {
     private func addOwnProject(_ durable: any Store, _ clock: Clock) async throws {
         guard let site = parts.trust?.site, site.browserClient != nil else { return }
         let (projects, now) = (Projects(in: durable), clock())
-        guard try await projects.find(BrowserClient.projectID, at: now) == nil else { return }
-        var project = Project(id: BrowserClient.projectID, name: site.brand.name, created: now)
+        guard try await projects.find(Projects.own, at: now) == nil else { return }
+        var project = Project(id: Projects.own, name: site.brand.name, created: now)
         project.verification = .code
         _ = try await projects.add(project, at: now)
     }
