@@ -41,7 +41,7 @@ help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: lib server examples cli build/oidc-venv/installed ## register and log in at a real server, in C, in Python, at websites and at a project of MIRACL Trust
+demo: lib server examples cli browser-client build/oidc-venv/installed build/browser-venv/installed ## register and log in at a real server, in C, in Python, at websites, at a project of MIRACL Trust, and in browsers alone
 	Tests/EndToEnd/demo.sh
 
 lib: $(LIB) ## build build/libmpin.so
@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
 MADE = lib server examples cli man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/wasm/mpin.wasm build/objc/objc-test
+	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -155,8 +155,11 @@ times-test: lib server ## the time of an answer reveals nothing: 20,000 samples 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
-js-browser-test: lib build/browser-venv/installed ## the PIN pad of bindings/js in headless Chromium; SCREENSHOTS=docs/screenshots
-	Tests/EndToEnd/mpin_pad.sh
+js-browser-test: lib server browser-client build/browser-venv/installed ## Chromium logs in without an app, here and by QR code; the PIN pad; SCREENSHOTS=docs/screenshots
+	Tests/EndToEnd/browser_client.sh
+
+js-browser-more: lib server browser-client build/browser-venv/installed ## the same with Firefox, all languages, wrong PINs, bad networks, private windows, attacks
+	Tests/EndToEnd/browser_client.sh $(addprefix Tests/EndToEnd/test_browser_,client_more.py firefox.py)
 
 oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh
@@ -191,15 +194,16 @@ $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 
 TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
 	js-browser-test
+LONG += js-browser-more
 .PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test trust-test \
-	js-browser-test $(SAMPLES:%=sample-%)
+	js-browser-test js-browser-more $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 
 admin-test: lib server ## the admin API of a running server, its tokens, and the examples of docs/admin-api.md
 	Tests/EndToEnd/admin.sh
 
-contract: server build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)
+contract: server browser-client build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)
 	Tests/EndToEnd/contract.sh
 
 build/browser-venv/installed: Tests/EndToEnd/browser-requirements.txt | $(STAMP)

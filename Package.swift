@@ -123,7 +123,8 @@ let package = Package(
                 "Assets/style.css", "Assets/live.js", "Assets/times.js", "Assets/resend.js", "Assets/submit.js",
                 "Assets/once.js", "Assets/icon.svg", "Assets/favicon.ico", "Assets/confirm.html", "Languages/en.json",
                 "Languages/de.json", "Languages/fr.json", "Languages/es.json",
-            ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) }, exclude: ["openapi.yaml"]),
+            ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) },
+            exclude: ["openapi.yaml", "BrowserClient/Files"]),
         .executableTarget(
             name: "mpind",
             dependencies: [

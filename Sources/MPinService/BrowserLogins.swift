@@ -24,9 +24,9 @@ extension AuthenticationService {
     /// only if very many wait. Throws ``ServiceError/noFreeNumber`` after ``ServiceLimits/accessNumberTries``.
     ///
     /// `details` are what a phone is told that reads the QR code. There are none for a number, because anybody can guess
-    /// one that is in use.
+    /// one that is in use. `place` is where the browser is, and also for codes only.
     package func openBrowser(
-        _ kind: BrowserName, details: WaitingBrowser.Details? = nil
+        _ kind: BrowserName, details: WaitingBrowser.Details? = nil, place: WaitingBrowser.Place? = nil
     ) async throws -> OpenedBrowser {
         let now = now
         let seconds = limits.accessNumberSeconds
@@ -38,8 +38,8 @@ extension AuthenticationService {
                 case .code: Hex.encode(try randomBytes(16))
                 }
             let webOTT = Hex.encode(try randomBytes(16))
-            let shown = kind == .code ? details : nil
-            if try await browsers.open(wid, webOTT: webOTT, details: shown, expires: expires, at: now) {
+            let (shown, place) = kind == .code ? (details, place) : (nil, nil)
+            if try await browsers.open(wid, webOTT: webOTT, details: shown, place: place, expires: expires, at: now) {
                 return OpenedBrowser(wid: wid, webOTT: webOTT, seconds: seconds, begun: now)
             }
         }
@@ -106,6 +106,11 @@ extension AuthenticationService {
     /// What a phone is told about the page with the QR code `wid`. Nil if the login is for the service itself.
     package func details(of wid: String) async throws -> WaitingBrowser.Details? {
         try await browsers.details(wid, at: now)
+    }
+
+    /// Where the browser is that shows the QR code `wid`. Nil if this server did not see it.
+    package func place(of wid: String) async throws -> WaitingBrowser.Place? {
+        try await browsers.place(wid, at: now)
     }
 
     /// Whether `status` is a short word that is not reserved for the server.

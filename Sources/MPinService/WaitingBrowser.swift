@@ -78,11 +78,28 @@ package struct WaitingBrowser: PackedItem {
         }
     }
 
+    /// Where a browser is that waits for a phone. The phone shows it, so that its user notices a code that somebody else
+    /// has sent.
+    package struct Place: Sendable, Equatable {
+        /// The IP address of its connection.
+        package let address: String
+        /// The program that it says to be, such as `Firefox, Linux`. Empty if that is not known.
+        package let program: String
+        private static let longest = 64
+
+        package init(address: String, program: String) {
+            self.address = String(address.prefix(Self.longest))
+            self.program = String(program.prefix(Self.longest))
+        }
+    }
+
     /// SHA-256 of the browser's webOTT in hex. It is compared because a number may be given to another browser later:
     /// then the first browser's webOTT must not give access to the second one.
     let webOTTHash: String
     /// Nil if the login is for the service itself.
     let details: Details?
+    /// Nil if this server did not see the browser.
+    let place: Place?
     private var phoneStatus = "new"
     private var userID = ""
     private var login: Login?
@@ -92,9 +109,10 @@ package struct WaitingBrowser: PackedItem {
     /// The verdict of the last refusal, until the phone reports something.
     private var refusal: Verdict?
 
-    init(webOTTHash: String, details: Details? = nil) {
+    init(webOTTHash: String, details: Details? = nil, place: Place? = nil) {
         self.webOTTHash = webOTTHash
         self.details = details
+        self.place = place
     }
 
     /// Whether the user has declined the login on the phone.
@@ -184,6 +202,7 @@ extension WaitingBrowser {
         outcome = try members.optionalValue()
         refusals = try members.count()
         refusal = try members.flag() ? Verdict(stored: members.octets()) : nil
+        place = members.isAtEnd ? nil : try members.value()
     }
 
     package func pack(into members: inout Packer) throws {
@@ -197,6 +216,19 @@ extension WaitingBrowser {
         members.put(refusals)
         members.put(refusal != nil)
         if let refusal { members.put(try refusal.stored()) }
+        // Browsers that an earlier version has packed have none.
+        if let place { try members.put(place) }
+    }
+}
+
+extension WaitingBrowser.Place: Packable, Decodable {
+    package init(packed members: inout Unpacker) throws {
+        (address, program) = (try members.text(), try members.text())
+    }
+
+    package func pack(into members: inout Packer) {
+        members.put(address)
+        members.put(program)
     }
 }
 

@@ -16,14 +16,15 @@ package struct WaitingBrowsers: Sendable {
 
     /// Lets a browser wait under the name `wid`. False if the name is in use.
     package func open(
-        _ wid: String, webOTT: String, details: WaitingBrowser.Details? = nil, expires: Moment, at now: Moment
+        _ wid: String, webOTT: String, details: WaitingBrowser.Details? = nil, place: WaitingBrowser.Place? = nil,
+        expires: Moment, at now: Moment
     ) async throws -> Bool {
         let hash = Self.hash(webOTT)
         let (browser, name) = (table.key(wid), names.key(hash))
         return try await table.store.transaction([browser, name], at: now, .durable) { items in
             guard items[browser] == nil else { return false }
             try Table<WaitingBrowser>.change(&items[browser]) {
-                $0 = .init(WaitingBrowser(webOTTHash: hash, details: details), expires: expires)
+                $0 = .init(WaitingBrowser(webOTTHash: hash, details: details, place: place), expires: expires)
             }
             try Table<String>.change(&items[name]) { $0 = .init(wid, expires: expires) }
             return true
@@ -75,6 +76,10 @@ package struct WaitingBrowsers: Sendable {
 
     func details(_ wid: String, at now: Moment) async throws -> WaitingBrowser.Details? {
         try await table.read(wid, at: now)?.details
+    }
+
+    func place(_ wid: String, at now: Moment) async throws -> WaitingBrowser.Place? {
+        try await table.read(wid, at: now)?.place
     }
 
     /// The outcome of the login with the token `authOTT`; nil while the phone has to wait.

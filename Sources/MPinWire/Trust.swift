@@ -106,6 +106,10 @@ package struct TrustSessionDetails: Codable, Sendable {
     package var identityTypeLabel = ""
     package var enableRegistrationCode: Bool
     package var limitRegCodeVerified: Bool
+    /// The address of the browser that waits, and the program that it says to be: our own members, for pages that warn
+    /// of a code that somebody else has sent. Absent if the server did not see the browser.
+    package var browserAddress: String?
+    package var browserProgram: String?
 
     package init(
         description: String, prerollId: String, hash: String, projectId: String, projectName: String, pinLength: Int,

@@ -1,3 +1,17 @@
+/// POST /getQrUrl of an RPA that shows the page itself: where the browser is, for the phone. Both members are our own, and
+/// absent in the requests of others.
+package struct WaitingBrowserRequest: Codable, Sendable {
+    /// The IP address of the browser.
+    package var address: String?
+    /// The program that it says to be.
+    package var program: String?
+
+    package init(address: String? = nil, program: String? = nil) {
+        self.address = address
+        self.program = program
+    }
+}
+
 /// The answer to POST getAccessNumberURL (wire section 6.9) and to POST getQrUrl (wire section 6.11), whose requests
 /// have no members. It contains what the browser shows to a phone, and the token with which the browser asks for the
 /// result.

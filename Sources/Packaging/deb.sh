@@ -108,7 +108,7 @@ install_library() {
 }
 
 install_server() {
-    local part
+    local part file
     package=mpind
     put_program mpind
     put 644 "$here/systemd/mpind@.service" "/lib/systemd/system/mpind@.service"
@@ -116,6 +116,7 @@ install_server() {
     put 644 "$here/systemd/mpind-tmpfiles.conf" /usr/lib/tmpfiles.d/mpind.conf
     for part in serve dta rps rpa; do put 644 "$here/config/$part.yaml" "/etc/mpind/$part.yaml"; done
     put_compressed "$here/man/mpind.8" /usr/share/man/man8/mpind.8.gz
+    for file in "$root"/build/browser-client/*; do put 644 "$file" "/usr/share/mpin/browser-client/${file##*/}"; done
     put 644 "$root/docs/operating.md" "/usr/share/doc/$package/operating.md"
     put_licences "$here/debian/ICU/LICENSE" "$CHECKOUTS"/*/{LICENSE,NOTICE}* "$CHECKOUTS"/*/Sources/*/LICENSE*
     depends "$package/usr/bin/mpind"

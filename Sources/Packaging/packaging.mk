@@ -82,7 +82,7 @@ static: packages ## build mpind and mpin-cli that run without Swift, in .build-s
 	for program in mpind mpin-cli; do \
 		$(SWIFT) build -c release $(STATIC_FLAGS) --scratch-path .build-static --product $$program || exit; done
 
-deb: lib static man ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
+deb: lib static man browser-client ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
 	$(MAKE) --no-print-directory deb-pack
 
 # Makes the packages from what is already built.

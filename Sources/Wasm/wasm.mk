@@ -7,6 +7,11 @@ wasm: $(WASM) ## build build/js: bindings/js and the client functions of mpin_cr
 	@cp bindings/js/*.js bindings/js/*.d.ts $(WASM) build/js/
 	@sed 's|@version@|$(VERSION)|' bindings/js/package.json >build/js/package.json
 
+browser-client: wasm ## build build/browser-client: the scripts and the module that mpind's pages run in browsers
+	@rm -rf build/browser-client && mkdir -p build/browser-client
+	@cp $(filter-out %-node.js,$(wildcard bindings/js/*.js)) Sources/MPinServer/BrowserClient/Files/* $(WASM) \
+		build/browser-client/
+
 wasm-test: wasm ## the module in node: vectors, laws, wrong encodings, wiped memory, branches, types
 	Tests/Wasm/run.sh
 
@@ -36,4 +41,4 @@ $(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPin
 
 TESTS += js-test
 LONG += wasm-times js-bench
-.PHONY: wasm wasm-test js-test js-bench wasm-times wasm-reproducible
+.PHONY: wasm browser-client wasm-test js-test js-bench wasm-times wasm-reproducible

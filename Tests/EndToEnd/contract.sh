@@ -43,10 +43,11 @@ if grep -m 5 '"level":"error"' "$work/mpind.log"; then
     exit 1
 fi
 stop_server
-start_server --trust
+start_server --trust --browser-client "$root/build/browser-client"
 "$root/build/mpind" project add proj-1 --state-dir "$work/state" >/dev/null
 token=$("$root/build/mpind" project token add proj-1 contract --state-dir "$work/state" | tail -n 1)
 drive trust "$backend" --header "Authorization: Bearer $token"
+drive client "$backend"
 if grep -m 5 '"level":"error"' "$work/mpind.log"; then
     echo "the server met errors that it did not foresee" >&2
     exit 1
@@ -55,4 +56,4 @@ stop_server
 public_url=https://login.example.org start_server --force-activate --behind-proxy --trusted-proxy 127.0.0.1
 drive gate "$backend"
 stop_server
-echo "contract: $cases cases: 6 passed"
+echo "contract: $cases cases: 7 passed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Registers and logs in two users at a real server: alice with the C example, bob with the Python example. Alice also
 # logs in at the server's website and at one of somebody else, by QR code. Carol registers and logs in at a project of
-# MIRACL Trust, which is also at that server, with mpin-cli.
+# MIRACL Trust, which is also at that server, with mpin-cli. At the end two browsers log each other in without any app.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -137,5 +137,20 @@ tour alice@example.com "$root/build/mpin-example"
 MPIN_LIBRARY=$root/build/libmpin.so tour bob@example.com \
     "$root/build/venv/bin/python" "$root/bindings/python/examples/login.py"
 trust_tour
+
+# Chromium writes into its home. The names of the pictures are of no interest here.
+browsers_tour() {
+    local line
+    stop_server
+    start_server --browser-client "$root/build/browser-client"
+    say "server restarted, with the client for browsers"
+    while IFS= read -r line; do say "$line"; done < <(
+        HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$work MPIN_LIBRARY=$root/build/libmpin.so \
+            PYTHONPATH=$root/bindings/python "$root/build/browser-venv/bin/python" -B "$root/Tests/EndToEnd/two_browsers.py"
+    )
+    wait $! || { echo "the browsers did not log each other in" >&2; exit 1; }
+}
+
+browsers_tour
 stop_server
 say "server stopped, nothing left behind"

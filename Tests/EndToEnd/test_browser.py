@@ -38,9 +38,9 @@ DESK_SIZE = {"width": 1100, "height": 900, "deviceScaleFactor": 1, "mobile": Fal
 class Browser:
     """Chromium, with the actions that the tests need."""
 
-    def __init__(self) -> None:
+    def __init__(self, *arguments: str) -> None:
         options = webdriver.ChromeOptions()
-        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", *arguments):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))

@@ -55,10 +55,12 @@ final class PackingTests: XCTestCase {
         let outcome = #""outcome":{"status":200,"message":"m","logoutURL":"/l","logoutData":{"a":[1,null]}}"#
         let rest = #""webOTTHash":"h","phoneStatus":"user","userID":"a","isRedeemed":false,"refusals":2"#
         let refusal = #""refusal":{"version":1,"case":"wrong","left":1}"#
-        for text in ["{\(rest)}", "{\(rest),\(refusal)}", "{\(rest),\(login),\(outcome)}"] {
+        let place = #""place":{"address":"192.0.2.1","program":"p"}"#
+        for text in ["{\(rest)}", "{\(rest),\(refusal)}", "{\(rest),\(place)}", "{\(rest),\(login),\(outcome)}"] {
             var old = try WaitingBrowser(stored: Array(text.utf8))
             let packed = try old.stored()
             XCTAssertEqual(packed.first, 1)
+            XCTAssertEqual(packed.ends(with: Array("192.0.2.1\u{1}\0\0\0p".utf8)), text.contains("place"))
             var new = try WaitingBrowser(stored: packed)
             XCTAssertEqual(try new.stored(), packed)
             XCTAssertEqual(new.show(at: now, showsRefusals: true), old.show(at: now, showsRefusals: true))
@@ -80,4 +82,8 @@ final class PackingTests: XCTestCase {
         let known = try await first("identity", store)
         XCTAssertEqual(known, [1, UInt8(ascii: "{")])
     }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with end: [UInt8]) -> Bool { suffix(end.count).elementsEqual(end) }
 }

@@ -11,6 +11,8 @@ package struct SiteConfig: Sendable {
     /// A file of users who may no longer log in: on each line a user id or an M-Pin ID in hex. It is read for each
     /// permit and login.
     package var revokedUsersFile: String?
+    /// The client that the pages run in the browser. Nil: users need a phone or a program.
+    package var browserClient: BrowserClient?
 
     package init(publicURL: String, delivery: MailDelivery) {
         self.publicURL = publicURL

@@ -247,6 +247,7 @@ extension Daemon {
                     rates: rates, metrics: metrics)
             }
         }
+        try await addOwnProject(durable, config.clock)
         var milagro = MilagroFace(
             config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics)
         if let openID {
@@ -261,6 +262,16 @@ extension Daemon {
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], openID: openID,
             trust: trust, mfa: mfa)
+    }
+
+    /// Makes the project of this server's own pages at the first start. The operator may change it.
+    private func addOwnProject(_ durable: any Store, _ clock: Clock) async throws {
+        guard let site = parts.trust?.site, site.browserClient != nil else { return }
+        let (projects, now) = (Projects(in: durable), clock())
+        guard try await projects.find(Projects.own, at: now) == nil else { return }
+        var project = Project(id: Projects.own, name: site.brand.name, created: now)
+        project.verification = .code
+        _ = try await projects.add(project, at: now)
     }
 
     private func openID(

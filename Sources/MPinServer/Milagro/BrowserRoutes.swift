@@ -14,8 +14,9 @@ extension MilagroFace {
     }
 
     /// POST /getQrUrl (wire section 6.11): lets a browser wait for a phone under a new id, for a QR code.
-    func getQRCode() async throws -> Response {
-        let browser = try await service.openBrowser(.code)
+    /// `place` is where the browser is, if an RPA has told it.
+    func getQRCode(at place: WaitingBrowser.Place? = nil) async throws -> Response {
+        let browser = try await service.openBrowser(.code, place: place)
         var answer = WaitingBrowserResponse(browser)
         answer.qrUrl = config.baseURL + "#" + browser.wid
         return .json(answer)
@@ -70,6 +71,14 @@ extension MilagroFace {
             return .json(
                 MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
         }
+    }
+}
+
+extension WaitingBrowser.Place {
+    /// What an RPA tells about its browser. Nil if it tells nothing.
+    init?(_ wish: WaitingBrowserRequest?) {
+        guard let address = wish?.address else { return nil }
+        self.init(address: address, program: wish?.program ?? "")
     }
 }
 

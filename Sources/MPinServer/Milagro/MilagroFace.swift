@@ -131,7 +131,10 @@ struct MilagroFace: Face {
     /// Adds the private routes for RPAs that make the login pages themselves.
     private func addBrowserRoutes(to router: Router<RequestContext>) {
         let handlers: [String: @Sendable (Request) async throws -> Response] = [
-            "/getAccessNumber": { _ in try await getAccessNumber() }, "/getQrUrl": { _ in try await getQRCode() },
+            "/getAccessNumber": { _ in try await getAccessNumber() },
+            "/getQrUrl": { request in
+                try await getQRCode(at: .init(try? await request.json(WaitingBrowserRequest.self, limits)))
+            },
             "/access": { request in try await access(request) },
         ]
         for (path, handler) in handlers {

@@ -9,10 +9,10 @@ import NIOCore
 /// The endpoint that clients send browsers to (OpenID Connect Core section 3.1.2).
 extension OpenIDFace {
     /// Answers GET and POST /authorize.
-    func authorize(_ request: Request, _ logger: Logger) async throws -> Response {
+    func authorize(_ request: Request, _ context: RequestContext) async throws -> Response {
         var query = request.uri.query ?? ""
         if request.method == .post {
-            if request.isJSON { return try await openSession(request, logger) }
+            if request.isJSON { return try await openSession(request, context.logger) }
             guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form, or JSON") }
             query = String(buffer: try await request.bytes(limits))
             if let again = asGET(request, OpenIDProvider.Path.authorize, query) { return again }
@@ -25,13 +25,15 @@ extension OpenIDFace {
         }
         switch reading {
         case .refused(let fault):
-            log(fault, client, logger)
+            log(fault, client, context.logger)
             return pages.fault(fault).response(.badRequest)
         case .returned(let fault, let address): return self.answer(fault, to: address, pages)
         case .accepted(let wish):
             guard let client else { return pages.fault(.unknownClient).response(.badRequest) }
             let pages = self.pages(request, wish)
-            return try await telling(wish.address, pages, logger) { try await begin(wish, client, request, pages) }
+            return try await telling(wish.address, pages, context.logger) {
+                try await begin(wish, client, request, context, pages)
+            }
         }
     }
 
@@ -71,7 +73,7 @@ extension OpenIDFace {
 
     /// Begins a login: shows its first page, or sends the browser back to the client at once.
     func begin(
-        _ wish: AuthorizationRequest, _ client: Client, _ request: Request, _ pages: Pages
+        _ wish: AuthorizationRequest, _ client: Client, _ request: Request, _ context: RequestContext, _ pages: Pages
     ) async throws -> Response {
         let progress = LoginProgress(try await provider.session(cookies.session(request)))
         let step = try await provider.step(wish, of: client, progress)
@@ -84,7 +86,8 @@ extension OpenIDFace {
             let old = cookies.browser(request)
             let browser = try old ?? .random()
             let id = try await provider.logins.begin(wish, progress, in: browser, at: provider.now)
-            let tab = LoginTab(id: id, browser: browser, request: wish, client: client)
+            let place = WaitingBrowser.Place(request, context)
+            let tab = LoginTab(id: id, browser: browser, request: wish, client: client, place: place)
             var response = try await show(step, tab, .code, pages)
             if old == nil { cookies.giveBrowser(browser, to: &response) }
             return response
@@ -138,8 +141,7 @@ extension OpenIDFace {
     /// in the configured one.
     func pages(_ request: Request, locales: [String]) -> Pages {
         let wished = Language.preferred(locales.joined(separator: ","))
-        let language = wished ?? config.site.language(request)
-        return Pages(brand: config.site.brand, language: language)
+        return config.site.pages(request, in: wished ?? config.site.language(request))
     }
 }
 

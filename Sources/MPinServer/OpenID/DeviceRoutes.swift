@@ -44,7 +44,7 @@ extension OpenIDFace {
         else { return deviceForm(request, code: nil, isUnknown: true, status: .badRequest) }
         let pages = pages(request)
         return try await telling(wish.address, pages, context.logger) {
-            try await begin(wish, client, request, pages)
+            try await begin(wish, client, request, context, pages)
         }
     }
 

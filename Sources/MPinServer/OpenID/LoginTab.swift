@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import Logging
 import MPinOpenID
 import MPinService
 import MPinStore
@@ -20,6 +19,8 @@ struct LoginTab {
     let browser: OpaqueToken
     let request: AuthorizationRequest
     let client: Client
+    /// Where the browser is.
+    let place: WaitingBrowser.Place?
 }
 
 /// The pages between a client's authorization request and the answer to it.
@@ -34,7 +35,7 @@ extension OpenIDFace {
         switch step {
         case .login:
             let browser = try await service.openBrowser(
-                way == .code ? .code : .number, details: tab.request.details(tab.client))
+                way == .code ? .code : .number, details: tab.request.details(tab.client), place: tab.place)
             let changed = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) {
                 $0.webOTT = browser.webOTT
                 $0.showsNumber = way == .number
@@ -52,12 +53,15 @@ extension OpenIDFace {
     }
 
     /// Returns the login transaction with the name `id`. Nil if it has ended, or if it began in another browser.
-    private func tab(_ id: String?, _ request: Request) async throws -> (LoginTab, LoginTransaction)? {
+    private func tab(
+        _ id: String?, _ request: Request, _ context: RequestContext
+    ) async throws -> (LoginTab, LoginTransaction)? {
         guard let id = id.flatMap({ OpaqueToken($0) }), let browser = cookies.browser(request),
             let found = try await provider.logins.transaction(id, in: browser, at: provider.now),
             let client = try await client(of: found.request), !client.isDisabled
         else { return nil }
-        return (LoginTab(id: id, browser: browser, request: found.request, client: client), found)
+        let place = WaitingBrowser.Place(request, context)
+        return (LoginTab(id: id, browser: browser, request: found.request, client: client, place: place), found)
     }
 
     private func client(of wish: AuthorizationRequest) async throws -> Client? {
@@ -65,12 +69,12 @@ extension OpenIDFace {
     }
 
     /// Answers GET /authorize/login with a new QR code or access number for the same login.
-    func offerAgain(_ request: Request, _ logger: Logger) async throws -> Response {
-        guard let (tab, transaction) = try await tab(request.query("id"), request) else {
+    func offerAgain(_ request: Request, _ context: RequestContext) async throws -> Response {
+        guard let (tab, transaction) = try await tab(request.query("id"), request, context) else {
             return pages(request).over.response(.badRequest)
         }
         let pages = pages(request, tab.request)
-        return try await telling(tab.request.address, pages, logger) {
+        return try await telling(tab.request.address, pages, context.logger) {
             let step = try await provider.step(tab.request, of: tab.client, transaction.progress)
             return try await show(step, tab, request.query("way") == "number" ? .number : .code, pages)
         }
@@ -78,22 +82,24 @@ extension OpenIDFace {
 
     /// Returns the form that a login page has posted, with the login transaction that it names. Nil if the form comes
     /// from another site, or the transaction has ended or belongs to another browser.
-    private func form(_ request: Request) async throws -> (RequestParameters, LoginTab, LoginTransaction)? {
+    private func form(
+        _ request: Request, _ context: RequestContext
+    ) async throws -> (RequestParameters, LoginTab, LoginTransaction)? {
         guard request.isFromThisSite, request.isForm,
             let form = RequestParameters(String(buffer: try await request.bytes(limits))),
-            let (tab, transaction) = try await tab(form["id"], request)
+            let (tab, transaction) = try await tab(form["id"], request, context)
         else { return nil }
         return (form, tab, transaction)
     }
 
     /// Answers POST /authorize/login. The page's script posts it when a phone has logged in, or a person without
     /// scripts presses the button.
-    func proceed(_ request: Request, _ logger: Logger) async throws -> Response {
-        guard let (_, tab, transaction) = try await form(request) else {
+    func proceed(_ request: Request, _ context: RequestContext) async throws -> Response {
+        guard let (_, tab, transaction) = try await form(request, context) else {
             return pages(request).over.response(.badRequest)
         }
         let pages = pages(request, tab.request)
-        return try await telling(tab.request.address, pages, logger) {
+        return try await telling(tab.request.address, pages, context.logger) {
             guard let webOTT = transaction.webOTT else { return try await goOn(tab, request, pages) }
             let view = try await service.follow(webOTT: webOTT, known: .init(status: nil, refusals: 0), seconds: 0)
             switch view.status {
@@ -149,12 +155,12 @@ extension OpenIDFace {
     }
 
     /// Answers POST /authorize/confirm: the button that the person at the browser has pressed on a page.
-    func confirm(_ request: Request, _ logger: Logger) async throws -> Response {
-        guard let (form, tab, transaction) = try await form(request) else {
+    func confirm(_ request: Request, _ context: RequestContext) async throws -> Response {
+        guard let (form, tab, transaction) = try await form(request, context) else {
             return pages(request).over.response(.badRequest)
         }
         let pages = pages(request, tab.request)
-        return try await telling(tab.request.address, pages, logger) {
+        return try await telling(tab.request.address, pages, context.logger) {
             let step = try await provider.step(tab.request, of: tab.client, transaction.progress)
             guard form["step"] == step.name else { return try await goOn(tab, request, pages) }
             switch (form["answer"], step) {

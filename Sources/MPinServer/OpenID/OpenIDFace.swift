@@ -72,16 +72,15 @@ struct OpenIDFace: Face {
         addAccountRoutes(to: router)
         let userinfo: Handler = { request, _ in try await self.userinfo(request) }
         router.serve(path(Path.userinfo), [.get: userinfo, .post: userinfo])
-        let authorize: Handler = { request, context in try await self.authorize(request, context.logger) }
+        let authorize: Handler = { request, context in try await self.authorize(request, context) }
         router.serve(path(Path.authorize), [.get: authorize, .post: authorize])
         router.serve(
             path(LoginPaths.login),
             [
-                .get: { request, context in try await offerAgain(request, context.logger) },
-                .post: { request, context in try await proceed(request, context.logger) },
+                .get: { request, context in try await offerAgain(request, context) },
+                .post: { request, context in try await proceed(request, context) },
             ])
-        router.serve(
-            path(LoginPaths.confirm), [.post: { request, context in try await confirm(request, context.logger) }])
+        router.serve(path(LoginPaths.confirm), [.post: { request, context in try await confirm(request, context) }])
         router.serve(path(LoginPaths.access), [.post: { request, _ in try await follow(request) }])
         forwardAuth.add(to: router)
         let logout: Handler = { request, context in try await self.logout(request, context.logger) }

@@ -55,9 +55,10 @@ struct ProviderPages {
                 \(heading)
                 \(device.map { wishes($0.scopes) } ?? "")
                 \(choice(way))
+                \(way == .code ? pages.loginHere(wid: browser.wid, application: client.name) : "")
                 <section class="card login" id="login" data-web-ott="\(browser.webOTT)" data-asks data-leaves \
                 data-seconds="\(browser.seconds)" data-access="/\(config.prefix)/access" \(say.statusTexts)>
-                <p>\(say[way == .code ? .loginCodeStep : .loginNumberStep])</p>
+                <p>\(say[way == .code ? pages.codeStep : .loginNumberStep])</p>
                 \(shown)
                 <p>\(say[.loginHost, ["host": "<strong>\(host)</strong>"]])</p>
                 <p id="status" role="status">\(say[.statusWaiting])</p>
@@ -67,7 +68,7 @@ struct ProviderPages {
                 </section>
                 \(signUp)
                 \(answers("login", [("cancel", .oidcCancel)]))
-                """, script: "live"))
+                """, script: "live", module: way == .code ? pages.clientScript : nil))
     }
 
     /// What somebody without a registered device does, who then goes on with the same login: the app finds the service

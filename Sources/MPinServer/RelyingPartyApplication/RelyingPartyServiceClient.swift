@@ -117,9 +117,11 @@ struct RelyingPartyServiceClient: Sendable {
         return answer.status
     }
 
-    /// Asks for a new access number or QR code, depending on `path`.
-    func waitingBrowser(_ path: String) async throws -> WaitingBrowserResponse {
-        try await value(browserPath + path, [String: String](), mayRepeat: false)
+    /// Asks for a new access number or QR code, depending on `path`. `place` is where the browser is. Only the private
+    /// listener believes it.
+    func waitingBrowser(_ path: String, for place: WaitingBrowser.Place?) async throws -> WaitingBrowserResponse {
+        let wish = WaitingBrowserRequest(address: place?.address, program: place?.program)
+        return try await value(browserPath + path, wish, mayRepeat: false)
     }
 
     /// Asks how far the phone's login is. The request may be repeated.

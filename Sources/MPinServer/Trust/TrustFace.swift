@@ -60,8 +60,14 @@ struct TrustFace: Face {
             "/rps/v2/codeStatus": { request, _ in try await codeStatus(request) },
             "/pushauth": { request, context in try await pushAuth(request, context) },
         ]
+        let pages = config.site.browserClient.map { BrowserClientRoutes(client: $0, site: config.site, limits: limits) }
+        pages?.add(to: router)
         for (path, handler) in handlers.merging(quickCodeHandlers, uniquingKeysWith: { $1 }) {
-            router.serve(path, [.post: answering(handler)])
+            var methods: [HTTPRequest.Method: Handler] = [.post: answering(handler)]
+            if let pages, path == BrowserClientRoutes.mailPath {
+                methods[.get] = { request, _ in pages.confirmation(request) }
+            }
+            router.serve(path, methods)
         }
         addGeneration3Routes(to: router)
         addSigningRoutes(to: router)

@@ -72,7 +72,8 @@ extension TrustFace {
         guard issued.tickets.count == 1, let ticket = issued.tickets.first else { throw APIError.internalError }
         let path = hasKeyPair ? TrustAuthorityServer.keyedSecretPath : TrustAuthorityServer.secretPath
         return TrustShareResponse(
-            share: SecretHex(issued.share.octets), hasKeyPair: hasKeyPair, cs2url: secretURL(ticket, path),
+            share: SecretHex(issued.share.octets), hasKeyPair: hasKeyPair,
+            cs2url: secretURL(ticket, path, base: config.baseURL),
             dtas: try names(issued.keyID), mpinId: mpinId)
     }
 }

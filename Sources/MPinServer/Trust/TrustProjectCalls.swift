@@ -68,8 +68,7 @@ extension TrustFace {
         guard request.projectID == nil else {
             return .json(TrustProjectConfiguration(id: try await project(nil, request).id))
         }
-        let all = try await rules.projects.list(at: rules.now)
-        guard all.count == 1, let only = all.first else { throw ProjectFault.unknownProject }
+        guard let only = try await rules.projects.only(at: rules.now) else { throw ProjectFault.unknownProject }
         return .json(TrustProjectConfiguration(id: only.id))
     }
 }

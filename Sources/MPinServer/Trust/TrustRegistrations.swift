@@ -55,8 +55,11 @@ extension TrustFace {
     func verificationURL(
         _ started: ProjectService.StartedVerification, _ wish: ProjectService.VerificationWish
     ) -> String {
-        let members = percentEncodedQuery([("user_id", wish.userID), ("code", started.code)])
-        return "\(wish.project.linkURL ?? config.baseURL)/verification/confirmation?\(members)"
+        var members = [("user_id", wish.userID), ("code", started.code)]
+        // Our own page serves all projects that have no page of their own.
+        if wish.project.linkURL == nil { members.append(("project_id", wish.project.id)) }
+        let base = wish.project.linkURL ?? config.site.browserClient?.origin ?? config.baseURL
+        return "\(base)/verification/confirmation?\(percentEncodedQuery(members))"
     }
 
     /// POST /verification/confirmation: exchanges a code for an activation token. If the code was only in a mail, the
@@ -100,7 +103,9 @@ extension TrustFace {
         return .json(
             TrustRegistrationResponse(
                 mpinId: device.id.hex, projectId: device.project.id, dtas: try names(device.keyID),
-                secretUrls: device.tickets.map { secretURL($0, TrustAuthorityServer.keyedSecretPath) },
+                secretUrls: device.tickets.map {
+                    secretURL($0, TrustAuthorityServer.keyedSecretPath, base: base(request))
+                },
                 pinLength: device.project.pinLength,
                 verificationType: Self.verificationType(isByBackEnd: device.isByBackEnd), nowTime: device.time.iso))
     }
@@ -114,10 +119,15 @@ extension TrustFace {
     }
 
     /// Where the client fetches a share. The URL is valid for a minute, for this identity and key only.
-    func secretURL(_ ticket: Ticket, _ path: String) -> String {
+    func secretURL(_ ticket: Ticket, _ path: String, base: String) -> String {
         let url = authorities.first { $0.index == ticket.index }?.publicURL ?? AuthorityGate.firstPath
-        let base = url.hasPrefix("/") ? config.baseURL + url : url
-        return base + path + "?" + ticket.text
+        return (url.hasPrefix("/") ? base + url : url) + path + "?" + ticket.text
+    }
+
+    /// The base URL of what belongs to the answer to a request. The client's pages may ask their own origin only.
+    private func base(_ request: Request) -> String {
+        guard let client = config.site.browserClient, client.isAt(request) else { return config.baseURL }
+        return client.origin ?? config.baseURL
     }
 
     /// The name of the way in which a user was verified.

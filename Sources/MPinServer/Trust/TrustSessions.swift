@@ -87,7 +87,10 @@ extension TrustFace {
             throw ServiceError.noWaitingBrowser
         }
         guard body.status == "wid" else { return .json(TrustStatusResponse()) }
-        return .json(try await details(session, request, client: try await service.details(of: wid)))
+        var answer = try await details(session, request, client: try await service.details(of: wid))
+        let place = try await service.place(of: wid)
+        (answer.browserAddress, answer.browserProgram) = (place?.address, place?.program)
+        return .json(answer)
     }
 
     /// What a phone shows about a session. The session of an OpenID client is of no project, so the details are those of

@@ -50,6 +50,8 @@ package struct Project: Codable, Storable, Equatable {
 
 /// The projects of a server. An operator can change them while the server runs.
 package struct Projects: Sendable {
+    /// The project of the server's own pages. It is there without an operator's doing.
+    package static let own = "browser"
     private let table: Table<Project>
 
     package init(in store: any Store) { table = Table("project", in: store) }
@@ -61,6 +63,15 @@ package struct Projects: Sendable {
 
     /// Returns all projects, sorted by id.
     package func list(at now: Moment) async throws -> [Project] { try await table.all(at: now).map(\.value) }
+
+    /// Returns the only project that there is. That of the server's own pages counts only if there is no other. Nil if
+    /// there are several, or none.
+    package func only(at now: Moment) async throws -> Project? {
+        let all = try await list(at: now)
+        let others = all.filter { $0.id != Self.own }
+        let candidates = others.isEmpty ? all : others
+        return candidates.count == 1 ? candidates.first : nil
+    }
 
     /// Adds a project. False if there is one with its id.
     package func add(_ project: Project, at now: Moment) async throws -> Bool {

@@ -181,9 +181,8 @@ extension ProjectService {
     /// given it in a link. Throws ``ProjectFault/unknownProject`` if there is none.
     package func project(ofCode code: String, user: String) async throws -> Project {
         let (now, userID) = (now, UserID.normal(user))
-        let all = try await projects.list(at: now)
-        if all.count == 1, let only = all.first { return only }
-        for project in all {
+        if let only = try await projects.only(at: now) { return only }
+        for project in try await projects.list(at: now) {
             let isOwn = try await verifications.contains(code, user: userID, project: project.id, at: now)
             if isOwn { return project }
         }

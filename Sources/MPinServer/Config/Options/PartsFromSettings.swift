@@ -52,9 +52,27 @@ extension Settings {
             let icon = application.site.publicURL + application.site.brand.icon.path
             if self[ServerOptions.serviceIconURL] == nil { parts.rps?.serviceIconURL = icon }
             try addFaces(to: &parts, application.site)
+            try addBrowserClient(to: &parts)
             parts.rpa?.settingsURL = parts.openID?.accountURL
         }
         return parts
+    }
+
+    /// Adds the client for browsers to the pages. It talks to the server for clients of MIRACL Trust, and only to this
+    /// origin, so it reaches D-TA 2 through the public listener.
+    private func addBrowserClient(to parts: inout Parts) throws {
+        guard let (client, isWanted) = try browserClient(), var site = parts.rpa?.site else { return }
+        guard parts.trust != nil else {
+            guard !isWanted else { throw StartError("--browser-client needs --trust, mails and an OpenID provider") }
+            return
+        }
+        site.browserClient = client
+        parts.rpa?.site = site
+        parts.gatesAuthority = true
+        if let last = parts.rps?.authorities.indices.last {
+            parts.rps?.authorities[last].publicURL = AuthorityGate.path
+        }
+        try addFaces(to: &parts, site)
     }
 
     /// Adds the OpenID provider and the server for clients of MIRACL Trust, which run beside an RPS.

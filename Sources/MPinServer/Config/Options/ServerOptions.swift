@@ -128,7 +128,7 @@ package enum ServerOptions {
         isAllInOne.row, stateDir.row, database.row, host.row, publicPort.row, privatePort.row, dta1Port.row,
         dta2Port.row,
         publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row, trust.row,
-        pushURL.row, pushKeyFile.row,
+        pushURL.row, pushKeyFile.row, browserClient.row, clientOrigin.row,
     ]
 
     // Options of a D-TA.

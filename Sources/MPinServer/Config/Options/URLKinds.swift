@@ -20,6 +20,12 @@ extension OptionKind {
         isURL($0, schemes: web) && ($0.hasPrefix("https://") || $0.isLoopbackURL)
     }
 
+    /// The origin of pages that handle secrets.
+    static let origin = form("ORIGIN", "https://HOST, or http:// on this machine, without a path") {
+        webhook.accepts($0) && $0.split(separator: "/", omittingEmptySubsequences: false).count == 3
+            && !$0.contains { "?#@".contains($0) }
+    }
+
     /// An `http://` or `https://` URL or a path, for clients.
     static func pathOrURL(_ placeholder: String) -> OptionKind {
         form(placeholder, "a path, or a URL that begins with http:// or https://") { text in

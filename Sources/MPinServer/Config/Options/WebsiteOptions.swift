@@ -16,6 +16,16 @@ extension ServerOptions {
         "mail-templates", .text("FOLDER"),
         "Own mails: confirm.txt, with confirm.html as its other form, and confirm.de.txt and so on for a language.")
 
+    static let browserClient = ServerOption<String?>.text(
+        "browser-client", .text("FOLDER"),
+        "The client for browsers (`make browser-client`), with which people sign up and log in without an app; none: there is none. It needs --trust. (default: share/mpin/browser-client beside this program's folder, if it is there)"
+    )
+
+    static let clientOrigin = ServerOption<String?>.text(
+        "client-origin", .origin,
+        "Another name of this server, at which alone the client for browsers runs, such as https://id.example.com. The website leads there. (default: the website's own)"
+    )
+
     static let website = [serviceLogo.row, accentColor.row, language.row, mailTemplates.row]
 }
 
@@ -38,6 +48,20 @@ extension Settings {
             throw SettingsError("service-logo: \(path) \(error.reason)")
         }
         return brand
+    }
+
+    /// The client for browsers. Nil if there is none. `isWanted`: whether an option asks for it.
+    func browserClient() throws(StartError) -> (client: BrowserClient, isWanted: Bool)? {
+        let wish = self[ServerOptions.browserClient]
+        guard wish != "none", let folder = wish ?? BrowserClient.installedFolder else {
+            guard self[ServerOptions.clientOrigin] == nil else {
+                throw StartError("--client-origin needs --browser-client")
+            }
+            return nil
+        }
+        var client = try BrowserClient(folder: folder)
+        client.origin = self[ServerOptions.clientOrigin]?.lowercased()
+        return (client, wish != nil)
     }
 
     func mails() throws(StartError) -> MailTemplates {

@@ -69,7 +69,7 @@ extension OpenIDFace {
         let wish = try provider.accountRequest(returningTo: AccountPaths.page, isRecent: isRecent)
         let pages = pages(request)
         return try await telling(wish.address, pages, context.logger) {
-            try await begin(wish, accountClient, request, pages)
+            try await begin(wish, accountClient, request, context, pages)
         }
     }
 

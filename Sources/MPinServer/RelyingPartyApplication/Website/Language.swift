@@ -7,6 +7,8 @@ package struct Language: Sendable {
     /// The code in HTML and HTTP, such as `en`.
     package let code: String
     private let texts: [Phrase: Template]
+    /// The texts of the client's scripts, as a JSON object. They have their places `{{name}}`, which the scripts fill.
+    let clientTexts: HTML
 
     /// All languages. The first one is the default.
     package static let all = [
@@ -26,6 +28,10 @@ package struct Language: Sendable {
             uniqueKeysWithValues: Phrase.allCases.compactMap { phrase in
                 read[phrase.rawValue].flatMap { try? Template($0) }.map { (phrase, $0) }
             })
+        let names = Phrase.allCases.filter { $0.rawValue.hasPrefix("client") } + [.mailAddress, .oidcCancel, .oidcGoOn]
+        let ofClient = names.reduce(into: [String: String]()) { $0[$1.rawValue] = read[$1.rawValue] }
+        let json = (try? JSON.bytes(ofClient)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        clientTexts = "\(json)"
     }
 
     /// The text of a phrase as HTML, with the values inserted.

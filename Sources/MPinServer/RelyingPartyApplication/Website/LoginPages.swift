@@ -21,8 +21,10 @@ struct LoginOffer {
         let say = pages.language
         switch way {
         case .code:
-            guard let picture = picture(say.plain(.loginCodePicture)) else { return nil }
-            return page(pages, .loginCodeTitle, .loginCodeStep, shown: picture)
+            guard let id, let picture = QRCode.svg("\(publicURL)#\(id)", label: say.plain(.loginCodePicture)) else {
+                return nil
+            }
+            return page(pages, .loginCodeTitle, pages.codeStep, shown: picture, here: pages.loginHere(wid: id))
         case .number:
             guard let number = browser.accessNumber else { return nil }
             return page(
@@ -31,19 +33,17 @@ struct LoginOffer {
         }
     }
 
-    /// The QR code as a picture. It contains a whole URL, because a program that does not know this site can do nothing
-    /// with the id alone.
-    private func picture(_ label: String) -> HTML? {
-        guard let url = browser.qrUrl, let id = url.split(separator: "#").last else { return nil }
-        return QRCode.svg("\(publicURL)#\(id)", label: label)
-    }
+    /// The id in the QR code. The code contains a whole URL, because a program that does not know this site can do nothing
+    /// with the id alone, and because any phone opens it as a link.
+    private var id: String? { browser.qrUrl?.split(separator: "#").last.map(String.init) }
 
-    private func page(_ pages: Pages, _ title: Phrase, _ step: Phrase, shown: HTML) -> Page {
+    private func page(_ pages: Pages, _ title: Phrase, _ step: Phrase, shown: HTML, here: HTML = "") -> Page {
         let say = pages.language
         return pages.page(
             title,
             """
             \(choice(say))
+            \(here)
             <section class="card login" id="login" data-web-ott="\(browser.webOTT)" \
             data-seconds="\(browser.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(say.statusTexts)>
             <p>\(say[step])</p>
@@ -54,7 +54,7 @@ struct LoginOffer {
             \(pages.continueForm(way, webOTT: browser.webOTT, csrf: csrf))
             <p id="renew" hidden><a class="button" href="\(way.path)">\(say[.startAgain])</a></p>
             </section>
-            """, script: "live")
+            """, script: "live", module: way == .code ? pages.clientScript : nil)
     }
 
     private func choice(_ say: Language) -> HTML {

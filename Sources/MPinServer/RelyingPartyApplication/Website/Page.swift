@@ -6,14 +6,18 @@ import NIOCore
 struct Page {
     private let document: HTML
     private let language: String
+    private let runsClient: Bool
 
     /// Makes a page. `script`: the name of the script that only this page has; the script for times is on all pages.
-    init(_ pages: Pages, title: HTML, content: HTML, script: String?) {
+    /// `module`: the script of the client for browsers, if there is one.
+    init(_ pages: Pages, title: HTML, content: HTML, script: String?, module: String? = nil) {
         let say = pages.language
         let name = pages.brand.name
         let icon = pages.brand.icon
         let more: HTML = script.map { "<script src=\"/\($0).js\" defer></script>" } ?? ""
+        let client = pages.head(module)
         language = say.code
+        runsClient = client.runsClient
         document = """
             <!DOCTYPE html>
             <html lang="\(say.code)">
@@ -26,6 +30,7 @@ struct Page {
             <link rel="icon" href="\(icon.path)" type="\(icon.type)">
             <script src="/times.js" defer></script>
             \(more)
+            \(client.elements)
             </head>
             <body>
             <header><nav aria-label="\(say[.navPages])"><a class="brand" href="/"><img src="\(icon.path)" alt="">\
@@ -34,7 +39,7 @@ struct Page {
             <h1>\(title)</h1>
             \(content)
             </main>
-            <footer><p>\(say[.footer])</p></footer>
+            <footer><p>\(say[client.runsClient ? .clientFooter : .footer])</p></footer>
             </body>
             </html>
 
@@ -50,7 +55,7 @@ struct Page {
 
     func response(_ status: HTTPResponse.Status = .ok, sources: Sources = Sources()) -> Response {
         var response = Response.html(document.text, status: status)
-        response.headers[.contentSecurityPolicy] = Self.policy(sources)
+        response.headers[.contentSecurityPolicy] = policy(sources)
         // With a stricter referrer policy, browsers would send the Origin `null` with a form's POST.
         response.headers[.referrerPolicy] = "same-origin"
         response.headers[.contentLanguage] = language
@@ -58,13 +63,15 @@ struct Page {
         return response
     }
 
-    /// The content security policy: only files from this site and from `sources`, and nothing inline.
-    private static func policy(_ sources: Sources) -> String {
+    /// The content security policy: only files from this site and from `sources`, and nothing inline. A page of the
+    /// client may also start its Worker and its service worker, by its one Trusted Types policy.
+    private func policy(_ sources: Sources) -> String {
         let images = (["'self'"] + sources.images).joined(separator: " ")
         let forms = (["'self'"] + sources.forms).joined(separator: " ")
         return """
             default-src 'none'; style-src 'self'; script-src 'self'; img-src \(images); connect-src 'self'; \
-            form-action \(forms); frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'
+            form-action \(forms); frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'\(
+                runsClient ? "; worker-src 'self'; manifest-src 'self'; trusted-types mpin" : "")
             """
     }
 }

@@ -6,9 +6,14 @@ import MPinStore
 struct Pages {
     let brand: Brand
     let language: Language
+    /// The client for browsers. Nil if there is none.
+    var browserClient: BrowserClient?
+    /// Whether the pages are those of the client's origin. Otherwise they lead there.
+    var hostsClient = false
 
-    func page(_ title: Phrase, _ content: HTML, script: String? = nil) -> Page {
-        Page(self, title: language[title], content: content, script: script)
+    /// `script`: the name of the page's own script. `module`: that of its script of the client for browsers.
+    func page(_ title: Phrase, _ content: HTML, script: String? = nil, module: String? = nil) -> Page {
+        Page(self, title: language[title], content: content, script: script, module: module)
     }
 
     /// A page with one message and links to other pages.
@@ -44,10 +49,17 @@ extension Pages {
                 """
                 <p class="lead">\(language[.homeLead])</p>
                 <p class="actions">\(button("/login", .logIn))\(button("/signup", .signUp, isQuiet: true))</p>
-                """)
+                """, module: "page-home.js")
         }
         let name: HTML = "<strong>\(user)</strong>"
-        return message(.welcomeTitle, language[.loggedInAs, ["user": name]], button("/account", .accountTitle))
+        return page(
+            .welcomeTitle,
+            """
+            <section class="card">
+            <p class="lead">\(language[.loggedInAs, ["user": name]])</p>
+            <p class="actions">\(button("/account", .accountTitle))</p>
+            </section>
+            """, module: "page-home.js")
     }
 
     /// The page that explains how to register. `backend`: the base URL for clients. `subject`: the subject of the mail.
@@ -55,6 +67,7 @@ extension Pages {
         page(
             .signUp,
             """
+            \(signUpHere)
             <p class="lead">\(language[.signUpLead])</p>
             <ol class="steps">
             <li><h2>\(language[.signUpAddressTitle])</h2>
@@ -71,7 +84,7 @@ extension Pages {
             <p>\(language[.signUpPINText])</p></li>
             </ol>
             <p class="actions">\(button("/login", .signUpDone))</p>
-            """)
+            """, module: clientScript)
     }
 
     /// `settings`: the path of the page where the user can change more. Nil if there is none.

@@ -192,4 +192,55 @@ package enum Phrase: String, CaseIterable, Sendable {
     case mailOpen
     case mailCode
     case mailUntil
+    case clientTitle
+    case clientHere
+    case clientCodeStep
+    case clientElsewhere
+    case clientMoveText
+    case clientMove
+    case clientLogIn
+    case clientSignUp
+    case clientSignUpLead
+    case clientSendMail
+    case clientMailCode
+    case clientMailLink
+    case clientCode
+    case clientCodeWrong
+    case clientTooSoon
+    case clientConfirm
+    case clientChoosePIN
+    case clientRepeatPIN
+    case clientDifferentPIN
+    case clientEnterPIN
+    case clientWrongPIN
+    case clientRevoked
+    case clientWorking
+    case clientNoNetwork
+    case clientFailed
+    case clientSessionOver
+    case clientNoStorage
+    case clientNoScript
+    case clientRegistered
+    case clientScreenTitle
+    case clientScreenSite
+    case clientScreenName
+    case clientScreenFrom
+    case clientScreenWarning
+    case clientScreenDone
+    case clientScreenDeclined
+    case clientNone
+    case clientBlocked
+    case clientChange
+    case clientOldPIN
+    case clientChanged
+    case clientForget
+    case clientForgetText
+    case clientForgetYes
+    case clientForgotten
+    case clientDevice
+    case clientDeviceText
+    case clientDevicePicture
+    case clientOfflineTitle
+    case clientOfflineText
+    case clientFooter
 }

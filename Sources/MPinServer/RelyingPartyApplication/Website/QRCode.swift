@@ -7,16 +7,21 @@ enum QRCode {
 
     /// An SVG image of the text, black on white, with the label `label`; nil if the text is too long.
     static func svg(_ text: String, label: String) -> HTML? {
+        guard let (side, path) = drawing(text) else { return nil }
+        return """
+            <svg class="code" viewBox="0 0 \(side) \(side)" role="img" aria-label="\(label)" shape-rendering="crispEdges">\
+            <path fill="#fff" d="M0 0h\(side)v\(side)H0z"/><path fill="#000" d="\(path)"/></svg>
+            """
+    }
+
+    /// The side of the picture in modules, and the data of an SVG path with the dark ones. Nil if the text is too long.
+    static func drawing(_ text: String) -> (side: Int, path: String)? {
         let bytes = Array(text.utf8)
         guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
         defer { QRcode_free(code) }
         let width = Int(code.pointee.width)
         let modules = UnsafeBufferPointer(start: code.pointee.data, count: width * width)
-        let side = width + 2 * quietZone
-        return """
-            <svg class="code" viewBox="0 0 \(side) \(side)" role="img" aria-label="\(label)" shape-rendering="crispEdges">\
-            <path fill="#fff" d="M0 0h\(side)v\(side)H0z"/><path fill="#000" d="\(path(modules, width))"/></svg>
-            """
+        return (width + 2 * quietZone, path(modules, width))
     }
 
     /// Returns the data of an SVG path with one rectangle for each run of dark modules in a row.

@@ -8,7 +8,15 @@ extension SiteConfig {
     }
 
     /// The pages in this visitor's language.
-    func pages(_ request: Request) -> Pages { Pages(brand: brand, language: language(request)) }
+    func pages(_ request: Request) -> Pages { pages(request, in: language(request)) }
+
+    func pages(_ request: Request, in language: Language) -> Pages {
+        let isHere = browserClient?.isAt(request) ?? false
+        return Pages(brand: brand, language: language, browserClient: browserClient, hostsClient: isHere)
+    }
+
+    /// The base URL of the client's pages.
+    var clientURL: String { browserClient?.origin ?? publicURL }
 
     /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
     /// programs use. `prefix`: that of the RPS's public endpoints.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import MPinSecrets
+import MPinService
 import MPinWire
 
 /// The website: people sign up, log in with a phone, see their account, and log out.
@@ -26,14 +27,14 @@ struct Website: Sendable {
         router.serve(
             "/login",
             [
-                .get: { request, _ in try await offer(request, .code) },
+                .get: { request, context in try await offer(request, context, .code) },
                 .post: { request, _ in try await login(request, .code) },
             ]
         )
         router.serve(
             "/login/number",
             [
-                .get: { request, _ in try await offer(request, .number) },
+                .get: { request, context in try await offer(request, context, .number) },
                 .post: { request, _ in try await login(request, .number) },
             ]
         )
@@ -79,12 +80,13 @@ struct Website: Sendable {
     }
 
     /// GET /login and /login/number: shows a new QR code or access number.
-    private func offer(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
+    private func offer(_ request: Request, _ context: RequestContext, _ way: LoginOffer.Way) async throws -> Response {
         let (pages, old) = (pages(request), sessions.id(request))
         let id = try old ?? .random()
         let browser: WaitingBrowserResponse
         do {
-            browser = try await rps.waitingBrowser(way == .code ? "/getQrUrl" : "/getAccessNumber")
+            let path = way == .code ? "/getQrUrl" : "/getAccessNumber"
+            browser = try await rps.waitingBrowser(path, for: .init(request, context))
         } catch { return pages.failed(error) }
         let offer = LoginOffer(
             way: way, browser: browser, publicURL: config.site.publicURL, prefix: config.prefix,

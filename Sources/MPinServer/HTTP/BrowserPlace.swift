@@ -1,0 +1,26 @@
+import HTTPTypes
+import Hummingbird
+package import MPinService
+
+extension WaitingBrowser.Place {
+    /// Where the browser is that has sent a request. Nil if the address is not known.
+    init?(_ request: Request, _ context: RequestContext) {
+        guard let address = context.remoteAddress else { return nil }
+        self.init(address: "\(address)", program: Self.program(request.headers[.userAgent] ?? ""))
+    }
+
+    /// The name of a browser and of its system, as people know them. Each browser also names those that it wants to be
+    /// taken for, so the first one here that is named counts.
+    package static func program(_ userAgent: String) -> String {
+        let browsers = [
+            ("Edg", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser", "Samsung Internet"), ("Firefox/", "Firefox"),
+            ("FxiOS", "Firefox"), ("CriOS", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"),
+        ]
+        let systems = [
+            ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"),
+            ("Macintosh", "macOS"), ("CrOS", "ChromeOS"), ("Linux", "Linux"),
+        ]
+        return [browsers, systems].compactMap { names in names.first { userAgent.contains($0.0) }?.1 }
+            .joined(separator: ", ")
+    }
+}
