@@ -52,7 +52,7 @@ struct SessionLogin: AsyncParsableCommand {
             let session = try await common.session(client)
             try await session.add(provider.provider)
             try await session.login(ProviderFile.name, userID: user ?? "")
-            try provider.write(try common.storePath())
+            try provider.write(try common.basic.storePath())
             return Report(user: try await session.profile().sub)
         }
     }
@@ -149,7 +149,7 @@ extension CommonOptions {
     fileprivate func inSession(_ work: (SessionManager) async throws -> Report) async throws {
         try await run(needsBackend: false) { client in
             let session = try await session(client)
-            try await session.add(try ProviderFile(try storePath()).provider)
+            try await session.add(try ProviderFile(try basic.storePath()).provider)
             return try await work(session)
         }
     }
