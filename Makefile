@@ -158,8 +158,9 @@ browser-test: lib server build/mpin-example build/browser-venv/installed ## the 
 js-browser-test: lib server browser-client build/browser-venv/installed ## Chromium logs in without an app, here and by QR code; the PIN pad; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser_client.sh
 
-js-browser-more: lib server browser-client build/browser-venv/installed ## the same with Firefox, all languages, wrong PINs, bad networks, private windows, attacks
+js-browser-more: lib server browser-client build/browser-venv/installed ## the same with Firefox, all languages, wrong PINs, bad networks, private windows, attacks, an origin of its own
 	Tests/EndToEnd/browser_client.sh $(addprefix Tests/EndToEnd/test_browser_,client_more.py firefox.py)
+	Tests/EndToEnd/client_origin.sh
 
 oidc-test: lib server cli build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh

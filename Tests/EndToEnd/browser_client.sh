@@ -19,6 +19,6 @@ folder=$(dirname "$0")
 "$root/build/browser-venv/bin/python" -m pytest -q -W error -p no:cacheprovider "$@"
 stop_server
 if [ -n "${SCREENSHOTS:-}" ]; then
-    cp "$root"/build/browser/browser-client-{pad,phone,list}.png "$SCREENSHOTS"
+    cp "$root"/build/browser/browser-client-{pad,phone}.png "$SCREENSHOTS"
     cp "$root/build/browser/mpin-pad-en.png" "$SCREENSHOTS/mpin-pad.png"
 fi

@@ -82,6 +82,19 @@ shop_tour() {
     say "phone, PIN 1234: $(tail -n 1 "$work/phone.log"); the shop: $(shown 'Welcome[^<]*')"
 }
 
+# Two browsers that are clients. Chromium writes into its home; nobody needs the pictures here.
+browsers_tour() {
+    local line
+    stop_server
+    start_server --browser-client "$root/build/browser-client"
+    say "server restarted, with the client for browsers"
+    while IFS= read -r line; do say "$line"; done < <(
+        HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$work MPIN_LIBRARY=$root/build/libmpin.so \
+            PYTHONPATH=$root/bindings/python "$root/build/browser-venv/bin/python" -B "$root/Tests/EndToEnd/two_browsers.py"
+    )
+    wait $! || { echo "the browsers did not log each other in" >&2; exit 1; }
+}
+
 tour() {
     user=$1 store=$work/$1.store
     shift
@@ -137,20 +150,6 @@ tour alice@example.com "$root/build/mpin-example"
 MPIN_LIBRARY=$root/build/libmpin.so tour bob@example.com \
     "$root/build/venv/bin/python" "$root/bindings/python/examples/login.py"
 trust_tour
-
-# Chromium writes into its home. The names of the pictures are of no interest here.
-browsers_tour() {
-    local line
-    stop_server
-    start_server --browser-client "$root/build/browser-client"
-    say "server restarted, with the client for browsers"
-    while IFS= read -r line; do say "$line"; done < <(
-        HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$work MPIN_LIBRARY=$root/build/libmpin.so \
-            PYTHONPATH=$root/bindings/python "$root/build/browser-venv/bin/python" -B "$root/Tests/EndToEnd/two_browsers.py"
-    )
-    wait $! || { echo "the browsers did not log each other in" >&2; exit 1; }
-}
-
 browsers_tour
 stop_server
 say "server stopped, nothing left behind"

@@ -165,6 +165,9 @@ final class TrustBackEndTests: XCTestCase {
             try client.get("/.well-known/project-configuration" + query, headers: headers)
         }
         XCTAssertEqual(try id().object as? [String: String], ["id": "proj-1"])
+        // That of the server's own pages is no second one.
+        _ = try await server.projects().add("browser", ProjectChange())
+        XCTAssertEqual(try id().object as? [String: String], ["id": "proj-1"])
         _ = try await server.projects().add("other", ProjectChange())
         XCTAssertEqual(try id().status, 400)
         XCTAssertEqual(try id("?project_id=other").object["id"] as? String, "other")

@@ -57,7 +57,8 @@ extension TrustFace {
     ) -> String {
         var members = [("user_id", wish.userID), ("code", started.code)]
         // Our own page serves all projects that have no page of their own.
-        if wish.project.linkURL == nil { members.append(("project_id", wish.project.id)) }
+        let isOurs = wish.project.linkURL == nil && config.site.browserClient != nil
+        if isOurs, wish.project.id != Projects.own { members.append(("project_id", wish.project.id)) }
         let base = wish.project.linkURL ?? config.site.browserClient?.origin ?? config.baseURL
         return "\(base)/verification/confirmation?\(percentEncodedQuery(members))"
     }
