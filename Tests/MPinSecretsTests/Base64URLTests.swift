@@ -19,4 +19,12 @@ final class Base64URLTests: XCTestCase {
             XCTAssertNil(Base64URL.decode(text), text)
         }
     }
+
+    /// The padded encoding has the same bytes in the plain alphabet (RFC 4648 section 10).
+    func testPaddedVectors() {
+        for (plain, text) in ["": "", "f": "Zg==", "fo": "Zm8=", "foo": "Zm9v", "foobar": "Zm9vYmFy"] {
+            XCTAssertEqual(Base64.encode(Array(plain.utf8)), text)
+        }
+        XCTAssertEqual(Base64.encode([0xfb, 0xff, 0xbf]), "+/+/")
+    }
 }
