@@ -14,4 +14,9 @@ final class OpaqueTokenTests: XCTestCase {
             XCTAssertNil(OpaqueToken(text))
         }
     }
+
+    /// One of 64 random tokens begins with a hyphen, which commands would take for an option.
+    func testNamesAreNoOptions() throws {
+        for _ in 0..<1000 { XCTAssertFalse(try OpaqueToken.randomName().text.hasPrefix("-")) }
+    }
 }

@@ -11,6 +11,13 @@ package struct OpaqueToken: Sendable {
         OpaqueToken(text: Base64URL.encode(try randomBytes(size)))
     }
 
+    /// A token that operators can type as the argument of a command, because it does not begin with a hyphen.
+    package static func randomName() throws(RandomFailure) -> OpaqueToken {
+        var token = try random()
+        while token.text.hasPrefix("-") { token = try random() }
+        return token
+    }
+
     private init(text: String) { self.text = text }
 
     /// Nil if `text` does not have the form of such a token.

@@ -87,7 +87,7 @@ package struct BrowserSessions: Sendable {
         _ login: UserLogin, for clientID: String? = nil, replacing old: SessionCookie? = nil, phoneKey: String? = nil,
         at now: Moment
     ) async throws -> (SessionCookie, BrowserSession)? {
-        let (secret, new) = (try OpaqueToken.random(), try OpaqueToken.random().text)
+        let (secret, new) = (try OpaqueToken.random(), try OpaqueToken.randomName().text)
         let (owner, table, ofUsers) = (OwnedNames.owner(ofUser: login.userID), table, ofUsers)
         let phone = phoneKey.map { ofPhones.key($0) }
         let ids = [new] + (old.map { [$0.id] } ?? [])
