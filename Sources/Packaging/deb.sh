@@ -117,6 +117,7 @@ install_server() {
     for part in serve dta rps rpa; do put 644 "$here/config/$part.yaml" "/etc/mpind/$part.yaml"; done
     put_compressed "$here/man/mpind.8" /usr/share/man/man8/mpind.8.gz
     put 644 "$root/docs/operating.md" "/usr/share/doc/$package/operating.md"
+    put 644 "$here/prometheus/mpind-alerts.yaml" "/usr/share/doc/$package/examples/mpind-alerts.yaml"
     put_licences "$here/debian/ICU/LICENSE" "$CHECKOUTS"/*/{LICENSE,NOTICE}* "$CHECKOUTS"/*/Sources/*/LICENSE*
     depends "$package/usr/bin/mpind"
     build
