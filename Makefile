@@ -145,6 +145,9 @@ store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every 
 cluster-test: lib server ## three servers with one PostgreSQL database: any of them may be asked, each may be killed
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py $(CLUSTER_FLAGS)
 
+cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
+cluster-soak: cluster-test ## cluster-test with more people, guesses and kills
+
 pages-test: lib server $(LOAD) ## 5,000 login pages wait at a separate RPA, and logins take no longer
 	$(SOAK) --only "waiting pages" --seconds 10
 
@@ -196,7 +199,7 @@ $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
 	js-browser-test
 LONG += js-browser-more
-.PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test store-test trust-test \
+.PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test cluster-soak store-test trust-test \
 	js-browser-test js-browser-more $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh

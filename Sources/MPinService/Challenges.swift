@@ -33,40 +33,118 @@ package struct Challenge: Sendable, Equatable {
     }
 }
 
-/// The challenges of one identity, in the form that the store keeps.
+extension Challenge: Packable {
+    package init(packed members: inout Unpacker) throws {
+        self.init(
+            id: try members.text(), u: try members.octets(), y: try members.octets(), expires: try members.moment(),
+            registersDevice: try members.flag(), publicKey: try members.octets(), scope: try members.text())
+        if scope == "" { scope = nil }
+        for _ in 0..<(try members.count()) { tried.append(try members.octets()) }
+    }
+
+    package func pack(into members: inout Packer) {
+        members.put(id)
+        for octets in [u, y] { members.put(octets) }
+        members.put(expires)
+        members.put(registersDevice)
+        members.put(publicKey)
+        members.put(scope ?? "")
+        members.put(tried.count)
+        for proof in tried { members.put(proof) }
+    }
+}
+
+/// The challenges of one identity, in the form that the store keeps: a list, and the steps that were appended to it
+/// (``BlindForm``).
 struct LiveChallenges: Storable {
-    var challenges: [Challenge]
+    private(set) var challenges: [Challenge]
+    /// The result of the last appended step, if that was a claim.
+    private(set) var claimed: [Challenge] = []
 
     init(_ challenges: [Challenge]) { self.challenges = challenges }
 
     init(stored bytes: [UInt8]) throws {
         guard var members = try Unpacker(bytes, version: 2) else { throw StoreError.unusable("no challenges") }
         challenges = []
-        for _ in 0..<(try members.count()) {
-            var challenge = Challenge(
-                id: try members.text(), u: try members.octets(), y: try members.octets(),
-                expires: try members.moment(), registersDevice: try members.flag(), publicKey: try members.octets(),
-                scope: try members.text())
-            if challenge.scope == "" { challenge.scope = nil }
-            for _ in 0..<(try members.count()) { challenge.tried.append(try members.octets()) }
-            challenges.append(challenge)
-        }
+        for _ in 0..<(try members.count()) { challenges.append(try members.value()) }
+        while !members.isAtEnd { claimed = apply(try members.value(Step.self)) }
     }
 
     func stored() throws -> [UInt8] {
         var members = Packer(version: 2, capacity: 512)
         members.put(challenges.count)
-        for challenge in challenges {
-            members.put(challenge.id)
-            for octets in [challenge.u, challenge.y] { members.put(octets) }
-            members.put(challenge.expires)
-            members.put(challenge.registersDevice)
-            members.put(challenge.publicKey)
-            members.put(challenge.scope ?? "")
-            members.put(challenge.tried.count)
-            for proof in challenge.tried { members.put(proof) }
-        }
+        for challenge in challenges { challenge.pack(into: &members) }
         return members.bytes
+    }
+
+    /// What a pass of a login does with the challenges.
+    enum Step: Packable {
+        /// Adds a challenge, and drops expired ones and all but the newest `limit`.
+        case add(Challenge, limit: Int, now: Moment)
+        /// Notes a proof (its SHA-256) in the challenges of this kind for which it is new.
+        case claim(id: String, proof: [UInt8], isScoped: Bool, now: Moment)
+        /// Deletes the challenges with these values y.
+        case delete([[UInt8]])
+
+        init(packed members: inout Unpacker) throws {
+            switch try members.count() {
+            case 1: self = .add(try members.value(), limit: try members.count(), now: try members.moment())
+            case 2:
+                self = .claim(
+                    id: try members.text(), proof: try members.octets(), isScoped: try members.flag(),
+                    now: try members.moment())
+            case 3: self = .delete(try (0..<(try members.count())).map { _ in try members.octets() })
+            default: throw Unpacker.foreign
+            }
+        }
+
+        func pack(into members: inout Packer) {
+            switch self {
+            case .add(let challenge, let limit, let now):
+                members.put(1)
+                challenge.pack(into: &members)
+                members.put(limit)
+                members.put(now)
+            case .claim(let id, let proof, let isScoped, let now):
+                members.put(2)
+                members.put(id)
+                members.put(proof)
+                members.put(isScoped)
+                members.put(now)
+            case .delete(let used):
+                members.put(3)
+                members.put(used.count)
+                for y in used { members.put(y) }
+            }
+        }
+
+        /// The step in packed form, to be appended.
+        var packed: [UInt8] {
+            var members = Packer(appendedWith: 512)
+            pack(into: &members)
+            return members.bytes
+        }
+    }
+
+    /// Takes a step. Returns the claimed challenges, newest first; for other steps none.
+    mutating func apply(_ step: Step) -> [Challenge] {
+        switch step {
+        case .add(let challenge, let limit, let now):
+            challenges = (challenges.filter { $0.expires > now } + [challenge]).suffix(limit)
+        case .claim(let id, let proof, let isScoped, let now):
+            var claimed: [Challenge] = []
+            for index in challenges.indices {
+                let challenge = challenges[index]
+                guard challenge.id == id, challenge.expires > now, !challenge.tried.contains(proof),
+                    (challenge.scope != nil) == isScoped
+                else { continue }
+                challenges[index].tried.append(proof)
+                claimed.insert(challenge, at: 0)
+            }
+            return claimed
+        case .delete(let used): challenges.removeAll { used.contains($0.y) }
+        }
+        return []
     }
 }
 
@@ -86,11 +164,14 @@ package struct Challenges: Sendable {
     var isNear: Bool { table.store.isNear }
 
     package func add(_ challenge: Challenge, for id: MPinID, at now: Moment) async throws {
-        try await table.update(id.key, at: now, .volatile) { [limit] entry in
-            let live = (entry?.value.challenges ?? []).filter { $0.expires > now }
-            entry = .init(LiveChallenges((live + [challenge]).suffix(limit)), expires: challenge.expires)
-        }
+        let change = AddChallenge(key: table.key(id.key), challenge: challenge, limit: limit, now: now)
+        let length = try await table.store.perform(change, at: now, .volatile)
+        // Reading an item takes all appended steps. Storing it again leaves only their result.
+        if length > Self.longest { try await table.update(id.key, at: now, .volatile) { _ in } }
     }
+
+    /// The number of bytes above which an item with appended steps is written anew. A login appends about 400 bytes.
+    private static let longest = 4096
 
     /// Returns the valid challenges of the ID, newest first, and notes that `proof`, a G1 point, was presented for
     /// them. Challenges for which the same proof was presented before are left out, and those of the other kind:
@@ -104,8 +185,35 @@ package struct Challenges: Sendable {
     }
 }
 
-/// The change of ``Challenges/claim(_:proof:at:)``: notes a proof in the challenges of an identity for which it is new,
-/// and returns these challenges.
+/// The change of ``Challenges/add(_:for:at:)``. Returns the number of bytes of the item, which includes steps that others
+/// have appended.
+private struct AddChallenge: NamedChange {
+    static let name = "add"
+
+    let key: ItemKey
+    let challenge: Challenge
+    let limit: Int
+    let now: Moment
+
+    var keys: [ItemKey] { [key] }
+    private var step: LiveChallenges.Step { .add(challenge, limit: limit, now: now) }
+
+    func run(_ items: inout Items) throws -> Int {
+        try Table<LiveChallenges>.change(&items[key]) { entry in
+            var live = entry?.value ?? LiveChallenges([])
+            _ = live.apply(step)
+            entry = .init(live, expires: challenge.expires)
+        }
+        return 0
+    }
+
+    func blindForm() throws -> BlindForm<Int>? {
+        let alone = try Table<LiveChallenges>.item(.init(LiveChallenges([challenge]), expires: challenge.expires))
+        return BlindForm([.append(key, step.packed, otherwise: alone)]) { $0.first??.item.value.count }
+    }
+}
+
+/// The change of ``Challenges/claim(_:proof:isScoped:at:)``.
 private struct Claim: NamedChange {
     static let name = "claim"
 
@@ -117,21 +225,20 @@ private struct Claim: NamedChange {
     let now: Moment
 
     var keys: [ItemKey] { [key] }
+    private var step: LiveChallenges.Step { .claim(id: id, proof: proof, isScoped: isScoped, now: now) }
 
     func run(_ items: inout Items) throws -> [Challenge] {
         try Table<LiveChallenges>.change(&items[key]) { entry in
-            guard var challenges = entry?.value.challenges else { return [] }
-            var claimed: [Challenge] = []
-            for index in challenges.indices {
-                let challenge = challenges[index]
-                guard challenge.id == id, challenge.expires > now, !challenge.tried.contains(proof),
-                    (challenge.scope != nil) == isScoped
-                else { continue }
-                challenges[index].tried.append(proof)
-                claimed.insert(challenge, at: 0)
-            }
-            entry?.value.challenges = challenges
-            return claimed
+            guard var live = entry?.value else { return [] }
+            defer { entry?.value = live }
+            return live.apply(step)
+        }
+    }
+
+    func blindForm() -> BlindForm<[Challenge]>? {
+        BlindForm([.append(key, step.packed, otherwise: nil)]) { results in
+            guard let found = results.first ?? nil else { return [] }
+            return try LiveChallenges(stored: found.item.value).claimed
         }
     }
 }

@@ -128,22 +128,25 @@ package struct Identities: Sendable {
 }
 
 extension Identities {
-    /// Converts the records that versions before 1.1.0 wrote as JSON to the packed form (`Packer`), once in the life of
-    /// a store. Otherwise the time to read a record would tell known IDs from unknown ones. A record that cannot be
-    /// read is not changed.
+    /// Converts the records that earlier versions wrote, as JSON or without some members, to the packed form (`Packer`),
+    /// once in the life of a store. Otherwise the time to read a record would tell known IDs from unknown ones. A record
+    /// that cannot be read is not changed.
     package func pack(at now: Moment) async throws {
         let done = Table<Bool>("packed", in: store)
-        guard try await !done.contains("identity", at: now) else { return }
+        guard try await !done.contains(Self.form, at: now) else { return }
         for table in [known.name, unknown.name] { try await pack(table, at: now) }
-        _ = try await done.create("identity", true, at: now)
+        _ = try await done.create(Self.form, true, at: now)
     }
+
+    /// The form in which this version stores records. Version 1.1.0 had the form "identity".
+    private static let form = "identity with renewal"
 
     /// Converts a hundred records in each change of the store, so that a login waits for one such change at most.
     private func pack(_ table: String, at now: Moment) async throws {
         var last: String?
         while true {
             let page = try await store.list(table, after: last, limit: 100, at: now)
-            let keys = page.filter { !IdentityRecord.isPacked($0.item.value) }.map { ItemKey(table, $0.key) }
+            let keys = page.filter { !IdentityRecord.isComplete($0.item.value) }.map { ItemKey(table, $0.key) }
             if !keys.isEmpty { try await store.performOnce(Pack(keys: keys), at: now, .ordered) }
             guard page.count == 100, let end = page.last else { return }
             last = end.key
@@ -181,6 +184,8 @@ package struct Attempt: Sendable {
     /// The block that has begun because attempts in progress were counted as wrong: the process that judged them has
     /// ended.
     package let block: NewBlock?
+    /// The bytes of the record in the store; nil if they are not known.
+    var stored: [UInt8]?
 }
 
 extension Identities {
@@ -197,8 +202,8 @@ extension Identities {
         _ attempt: Attempt, _ settlement: Settlement, at now: Moment
     ) async throws -> (Verdict, NewBlock?) {
         let change = Settle(
-            key: attempt.key, name: attempt.record.mpinID, id: attempt.id, settlement: settlement, policy: policy,
-            now: now)
+            key: attempt.key, name: attempt.record.mpinID, id: attempt.id, stored: attempt.stored,
+            settlement: settlement, policy: policy, now: now)
         return try await store.performOnce(change, at: now, .ordered)
     }
 
@@ -245,14 +250,27 @@ private struct Reserve: NamedChange {
             // The slot may contain another unknown ID, whose record must not be used for this one.
             let own = entry.flatMap { isKnown || $0.value.mpinID == stranger ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now)
-            let earlier = record
-            let reservation = record.reserve(id, policy, at: now)
-            let block = record.block(by: -id, since: earlier)
+            let (reservation, block) = record.reserve(attempt)
             entry = .init(record)
             return Attempt(
                 id: id, reservation: reservation, isKnown: isKnown, key: key, record: record, block: block)
         }
     }
+
+    func blindForm() throws -> BlindForm<Attempt>? {
+        let first = try IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now).stored()
+        let write = BlindWrite.appendOrFill(
+            known, attempt.packed, slot: place, beginning: IdentityRecord.beginning(stranger), first: first)
+        return BlindForm([write]) { [id, known] results in
+            guard let written = results.first ?? nil else { throw Unpacker.foreign }
+            let (record, reservation, block) = try IdentityRecord.withLastAttempt(stored: written.item.value)
+            return Attempt(
+                id: id, reservation: reservation, isKnown: written.key == known, key: written.key, record: record,
+                block: block, stored: written.item.value)
+        }
+    }
+
+    private var attempt: AppendedAttempt { AppendedAttempt(id: id, policy: policy, now: now) }
 }
 
 /// The change of ``Identities/settle(_:_:at:)``: ends an attempt.
@@ -263,6 +281,8 @@ private struct Settle: NamedChange {
     /// The name in the record when the attempt was reserved. Another unknown ID may have taken the slot since then.
     let name: String
     let id: Int64
+    /// The bytes of the record when the attempt was reserved; nil if they are not known.
+    let stored: [UInt8]?
     let settlement: Settlement
     let policy: AttemptPolicy
     let now: Moment
@@ -275,12 +295,26 @@ private struct Settle: NamedChange {
             var record = own ?? IdentityRecord(mpinID: name, userID: "", keyID: "", registered: now)
             // If another ID has taken the slot, the reservation was lost with the old record, so it is made again.
             if own == nil { record.open = [id] }
-            let earlier = record
-            let verdict = record.settle(id, settlement, policy, at: now)
-            let block = record.block(by: id, since: earlier)
+            let result = settle(&record)
             entry = .init(record)
-            return (verdict, block)
+            return result
         }
+    }
+
+    /// Replaces the record as it was reserved. If it has changed since then, the change must be made by ``run(_:)``.
+    func blindForm() throws -> BlindForm<(Verdict, NewBlock?)>? {
+        guard let stored else { return nil }
+        var record = try IdentityRecord(stored: stored)
+        let result = settle(&record)
+        return BlindForm([.replace(key, old: stored, new: try record.stored())]) { [result] results in
+            (results.first ?? nil).map { _ in result }
+        }
+    }
+
+    private func settle(_ record: inout IdentityRecord) -> (Verdict, NewBlock?) {
+        let earlier = record
+        let verdict = record.settle(id, settlement, policy, at: now)
+        return (verdict, record.block(by: id, since: earlier))
     }
 }
 

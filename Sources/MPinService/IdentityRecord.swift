@@ -79,12 +79,75 @@ package struct IdentityRecord: Storable, Equatable {
     }
 }
 
+/// An attempt that was reserved by appending it to the bytes of a record (``BlindForm``), with the rules by which the server
+/// that appended it reserves attempts.
+struct AppendedAttempt: Packable {
+    let id: Int64
+    let policy: AttemptPolicy
+    let now: Moment
+
+    init(id: Int64, policy: AttemptPolicy, now: Moment) {
+        self.id = id
+        self.policy = policy
+        self.now = now
+    }
+
+    init(packed members: inout Unpacker) throws {
+        (id, now) = (try members.number(), try members.moment())
+        var policy = AttemptPolicy()
+        policy.maxAttempts = try members.count()
+        policy.maxFailures = try members.count()
+        policy.lostSeconds = try members.count()
+        let seconds = try members.count()
+        policy.block = try members.flag() ? .permanent : .temporary(seconds: seconds)
+        self.policy = policy
+    }
+
+    func pack(into members: inout Packer) {
+        members.put(id)
+        members.put(now)
+        for number in [policy.maxAttempts, policy.maxFailures, policy.lostSeconds] { members.put(number) }
+        if case .temporary(let seconds) = policy.block { members.put(seconds) } else { members.put(0) }
+        members.put(policy.block == .permanent)
+    }
+
+    /// The attempt in packed form, to be appended.
+    var packed: [UInt8] {
+        var members = Packer(appendedWith: 64)
+        pack(into: &members)
+        return members.bytes
+    }
+}
+
 extension IdentityRecord {
     package init(stored bytes: [UInt8]) throws {
         guard var members = try Unpacker(bytes, version: 1) else {
             self = try JSON.decode(RecordInJSON.self, from: bytes.span).record
             return
         }
+        try self.init(packed: &members)
+        while !members.isAtEnd { _ = reserve(try members.value(AppendedAttempt.self)) }
+    }
+
+    /// Reads a record whose last attempt was appended. Returns also what came of this attempt.
+    static func withLastAttempt(
+        stored bytes: [UInt8]
+    ) throws -> (record: IdentityRecord, reservation: Reservation, block: NewBlock?) {
+        guard var members = try Unpacker(bytes, version: 1) else { throw Unpacker.foreign }
+        var record = try IdentityRecord(packed: &members)
+        var last = (Reservation.refused(.busy), NewBlock?.none)
+        repeat { last = record.reserve(try members.value(AppendedAttempt.self)) } while !members.isAtEnd
+        return (record, last.0, last.1)
+    }
+
+    /// Reserves an attempt. Returns also the block that has begun.
+    mutating func reserve(_ attempt: AppendedAttempt) -> (Reservation, NewBlock?) {
+        let earlier = self
+        let reservation = reserve(attempt.id, attempt.policy, at: attempt.now)
+        return (reservation, block(by: -attempt.id, since: earlier))
+    }
+
+    private init(packed members: inout Unpacker) throws {
         mpinID = try members.text()
         userID = try members.text()
         keyID = try members.text()
@@ -106,8 +169,21 @@ extension IdentityRecord {
         }
     }
 
-    /// Whether the bytes are a packed record, and not JSON of a version before 1.1.0.
-    static func isPacked(_ bytes: [UInt8]) -> Bool { (try? Unpacker(bytes, version: 1)) != nil }
+    /// Whether the bytes are a packed record with all members, as this version writes it. Attempts can be appended only
+    /// to such a record.
+    static func isComplete(_ bytes: [UInt8]) -> Bool {
+        guard var members = try? Unpacker(bytes, version: 1), (try? IdentityRecord(packed: &members)) != nil else {
+            return false
+        }
+        return bytes.count >= (try? IdentityRecord(stored: bytes).stored().count) ?? .max
+    }
+
+    /// The first bytes of every stored record with this ``mpinID``.
+    static func beginning(_ mpinID: String) -> [UInt8] {
+        var members = Packer(version: 1, capacity: 512)
+        members.put(mpinID)
+        return members.bytes
+    }
 
     /// The length depends on the number of attempts in progress, but not on the counts and flags. Each login reads and
     /// writes a record twice, and the time for it must not reveal how earlier logins ended.

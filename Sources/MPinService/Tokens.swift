@@ -40,11 +40,14 @@ package struct AuthToken: Codable, Storable, Equatable {
 
     package var isKnown: Bool { !mpinID.isEmpty }
 
+    /// Whether the token is of a login for a browser.
+    var isForBrowser: Bool { wid != "0" }
+
     /// Whether a relying party may redeem the token. That of a login for no browser is for the face alone
     /// that asked for its scope.
     var isForRelyingParty: Bool {
         guard let scope else { return true }
-        return wid != "0" && LoginScope(rawValue: scope)?.isForBrowser(wid) == true
+        return isForBrowser && LoginScope(rawValue: scope)?.isForBrowser(wid) == true
     }
 
     /// The key of the token `authOTT`, which is hex in either case.
@@ -55,11 +58,12 @@ package struct AuthToken: Codable, Storable, Equatable {
 
 extension AuthToken {
     package init(stored bytes: [UInt8]) throws {
-        guard var members = try Unpacker(bytes, version: 1) else {
+        guard var members = try Unpacker(bytes, version: 2) else {
             self = try JSON.decode(from: bytes.span)
             return
         }
         key = try members.text()
+        _ = try members.flag()
         id = try members.text()
         mpinID = try members.text()
         userID = try members.text()
@@ -73,13 +77,24 @@ extension AuthToken {
     }
 
     package func stored() throws -> [UInt8] {
-        var members = Packer(version: 1, capacity: 768)
-        for text in [key, id, mpinID, userID] { members.put(text) }
+        var members = Packer(version: 2, capacity: 768)
+        members.put(key)
+        members.put(isForBrowser)
+        for text in [id, mpinID, userID] { members.put(text) }
         members.put(try verdict.stored())
         for text in [wid, otp] { members.put(text) }
         members.put(expires)
         members.put(registersDevice)
         members.put(scope ?? "")
+        return members.bytes
+    }
+
+    /// The first bytes of every stored token with this key; with `isForBrowser`, of those that are for a browser, or of
+    /// those that are not.
+    static func beginning(_ key: String, isForBrowser: Bool? = nil) -> [UInt8] {
+        var members = Packer(version: 2, capacity: 80)
+        members.put(key)
+        if let isForBrowser { members.put(isForBrowser) }
         return members.bytes
     }
 }
@@ -155,9 +170,17 @@ private struct SaveToken: NamedChange {
         try Table<AuthToken>.change(&items[key]) { $0 = .init(token, expires: end) }
         guard !used.isEmpty else { return }
         try Table<LiveChallenges>.change(&items[challenges]) { entry in
-            entry?.value.challenges.removeAll { used.contains($0.y) }
+            _ = entry?.value.apply(.delete(used))
             if entry?.value.challenges.isEmpty ?? false { entry = nil }
         }
+    }
+
+    func blindForm() throws -> BlindForm<Void>? {
+        let item = try Table<AuthToken>.item(.init(token, expires: end))
+        let step = LiveChallenges.Step.delete(used)
+        return BlindForm(
+            [.put(key, item)] + (used.isEmpty ? [] : [.append(challenges, step.packed, otherwise: nil)])
+        ) { _ in () }
     }
 }
 
@@ -177,11 +200,31 @@ private struct TakeToken: NamedChange {
             let token = try AuthToken(stored: item.value)
             // The slot may contain another token.
             guard token.key == key else { continue }
-            let isLeft = leavesBrowsers && token.wid != "0" && now < token.expires
+            let isLeft = leavesBrowsers && token.isForBrowser && now < token.expires
             if !isLeft { items[place] = nil }
             return (token, isLeft)
         }
         return nil
+    }
+
+    /// Deletes the token wherever it is. With `leavesBrowsers`, deletes only tokens that are not for browsers, and looks
+    /// for the others.
+    func blindForm() -> BlindForm<(token: AuthToken, isLeft: Bool)?>? {
+        let beginning = AuthToken.beginning(key, isForBrowser: leavesBrowsers ? false : nil)
+        let takes = keys.map { BlindWrite.take($0, beginning: beginning) }
+        return BlindForm(takes + (leavesBrowsers ? keys.map { .look($0) } : [])) { [key, now] results in
+            for (number, result) in results.enumerated() {
+                guard let result else { continue }
+                let token = try AuthToken(stored: result.item.value)
+                let isLeft = number >= takes.count
+                // The slot may contain another token, and one that has expired is of no use.
+                if token.key == key, !isLeft || now < token.expires {
+                    let taken: (token: AuthToken, isLeft: Bool)? = (token, isLeft)
+                    return .some(taken)
+                }
+            }
+            return .some(nil)
+        }
     }
 }
 

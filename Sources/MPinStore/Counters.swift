@@ -22,8 +22,8 @@ package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(requests)/\(seconds)" }
 }
 
-/// Counts requests against limits. The bucket of a key is full again after a restart, and after it was dropped from
-/// memory for lack of room.
+/// Counts requests against limits. The bucket of a key is full again after the memory that keeps it was lost, and after
+/// it was dropped for lack of room.
 package protocol Counters: Sendable {
     /// Takes one request from the bucket of `key`. Nil if the request is allowed; otherwise the whole seconds until one
     /// will be allowed. A `counter` must have the same limit in all calls. `key` has at least 16 bytes that nobody can

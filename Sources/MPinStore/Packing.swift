@@ -13,6 +13,9 @@ package struct Packer {
         bytes.append(version)
     }
 
+    /// Begins members that will be appended to those of another packer.
+    package init(appendedWith capacity: Int) { bytes.reserveCapacity(capacity) }
+
     package mutating func put(_ number: Int64) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// It uses a write-ahead log, so a process that is killed loses no change that was reported as done. Only durable
 /// changes are also synced to the disk at commit. With `erases` there is no such log.
-package final class SQLiteStore: Store {
+package final class SQLiteStore: WholeStore {
     private let path: String
     private let lock: DatabaseLock
     private let writer: BatchWriter
@@ -19,10 +19,14 @@ package final class SQLiteStore: Store {
 
     /// Opens or creates the file and brings its schema up to date. Refuses a file of a newer program. The last step of
     /// `schema` must contain ``Schema/itemTable``. With `erases`, deleted and replaced data is overwritten, and there
-    /// is no write-ahead log that would still contain it; but then reads have to wait for writes.
-    package init(path: String, schema: Schema = .items, erases: Bool = false) throws {
+    /// is no write-ahead log that would still contain it; but then reads have to wait for writes. With `isAlone`, no
+    /// other process can open the file meanwhile.
+    package init(path: String, schema: Schema = .items, erases: Bool = false, isAlone: Bool = false) throws {
         self.path = path
-        lock = try DatabaseLock(sharing: path)
+        guard let lock = try isAlone ? DatabaseLock(replacing: path) : DatabaseLock(sharing: path) else {
+            throw StoreError.unusable("in use: stop the server first")
+        }
+        self.lock = lock
         try unavailable { try Self.upgrade(path, schema, erases) }
         writer = try BatchWriter(path: path, erases: erases)
         let reader = try SQLiteConnection(path: path)
@@ -92,6 +96,28 @@ package final class SQLiteStore: Store {
             return connection.changes
         }
     }
+
+    package func items(
+        after key: ItemKey?, limit: Int, at now: Moment
+    ) async throws -> [(key: ItemKey, item: StoredItem)] {
+        let sql = """
+            SELECT value, expires, kind, key FROM item WHERE (kind, key) > (?, ?)
+            AND (expires IS NULL OR expires > ?) ORDER BY kind, key LIMIT ?
+            """
+        let values: [SQLiteConnection.Value] = [
+            .text(key?.table ?? ""), .text(key?.key ?? ""), .integer(now.microseconds), .integer(Int64(limit)),
+        ]
+        return try unavailable {
+            try reader.withLock { connection in
+                var items: [(key: ItemKey, item: StoredItem)] = []
+                try connection.run(sql, values) { items.append((ItemKey($0.text(2), $0.text(3)), Self.item($0))) }
+                return items
+            }
+        }
+    }
+
+    /// A store that was opened with `isAlone` stays alone.
+    package func requireAlone() {}
 
     /// Throws if the store cannot be written, or if the file at the path is gone.
     package func check(at now: Moment) async throws {

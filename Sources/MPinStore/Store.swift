@@ -37,6 +37,9 @@ package protocol Store: Sendable {
     /// Throws if the store cannot be written.
     func check(at now: Moment) async throws
 
+    /// The time by the clock of the machine that keeps the store. Nil if that is this machine.
+    func time() async throws -> Moment?
+
     /// Makes a change that has a name. An engine that knows the name may make the change in its own way.
     func perform<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
@@ -135,9 +138,18 @@ package protocol NamedChange: Sendable {
     var keys: [ItemKey] { get }
 
     func run(_ items: inout Items) throws -> Outcome
+
+    /// The same change without reading first. Nil if it has no such form.
+    func blindForm() throws -> BlindForm<Outcome>?
+}
+
+extension NamedChange {
+    package func blindForm() throws -> BlindForm<Outcome>? { nil }
 }
 
 extension Store {
+    package func time() async throws -> Moment? { nil }
+
     package func perform<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome {

@@ -31,12 +31,26 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
-    /// Opens a store for lasting state. `schema` and `erases` apply to a SQLite file (see ``SQLiteStore``).
+    /// Opens a store for lasting state. `schema` and `erases` apply to a SQLite file (see ``SQLiteStore``). Refuses the
+    /// target of a copy that is not finished (``StoreCopy``).
     package func lasting(_ schema: Schema = .items, erases: Bool = false) async throws -> any Store {
+        let store: any Store
         switch self {
-        case .sqlite(let path): try SQLiteStore(path: path, schema: schema, erases: erases)
-        case .memory: MemoryStore()
-        case .postgres(let url): try await PostgresStore(url, .lasting)
+        case .sqlite(let path): store = try SQLiteStore(path: path, schema: schema, erases: erases)
+        case .memory: store = MemoryStore()
+        case .postgres(let url): store = try await PostgresStore(url, .lasting)
+        }
+        try await StoreCopy.requireWhole(store)
+        return store
+    }
+
+    /// Opens a store for lasting state to copy it as a whole (``StoreCopy``). Throws ``StoreError/unusable(_:)`` if
+    /// somebody else uses it.
+    package func whole() async throws -> any WholeStore {
+        switch self {
+        case .sqlite(let path): return try SQLiteStore(path: path, isAlone: true)
+        case .memory: throw StoreError.unusable("memory: is empty before its server starts, and after")
+        case .postgres(let url): return try await PostgresStore(url, .lasting)
         }
     }
 
@@ -51,12 +65,11 @@ package enum StoreURL: Sendable, Equatable {
     /// Throws ``StoreError/unusable(_:)`` if this place cannot keep state of that kind.
     package func require(_ kind: Kind) throws {
         switch (self, kind) {
-        case (.memory, _), (.postgres, .shortLived), (.postgres, .signals): return
+        case (.memory, _), (.postgres, _): return
         case (_, .shortLived):
             throw StoreError.unusable("short-lived state goes to memory: or postgres:, not to a file")
         case (_, .signals): throw StoreError.unusable("a file rings no signals: give memory: or postgres:")
-        case (.sqlite, .counters): throw StoreError.unusable("a file counts no requests: give memory:")
-        case (.postgres, .counters): throw StoreError.unusable("postgres: counts no requests: give memory:")
+        case (_, .counters): throw StoreError.unusable("a file counts no requests: give memory: or postgres:")
         }
     }
 
@@ -73,6 +86,7 @@ package enum StoreURL: Sendable, Equatable {
 
     package func counters() throws -> any Counters {
         try require(.counters)
-        return LocalCounters()
+        guard case .postgres(let url) = self else { return LocalCounters() }
+        return SharedCounters(url)
     }
 }

@@ -118,6 +118,7 @@ install_server() {
     put_compressed "$here/man/mpind.8" /usr/share/man/man8/mpind.8.gz
     for file in "$root"/build/browser-client/*; do put 644 "$file" "/usr/share/mpin/browser-client/${file##*/}"; done
     put 644 "$root/docs/operating.md" "/usr/share/doc/$package/operating.md"
+    put 644 "$here/prometheus/mpind-alerts.yaml" "/usr/share/doc/$package/examples/mpind-alerts.yaml"
     put_licences "$here/debian/ICU/LICENSE" "$CHECKOUTS"/*/{LICENSE,NOTICE}* "$CHECKOUTS"/*/Sources/*/LICENSE*
     depends "$package/usr/bin/mpind"
     build

@@ -1,16 +1,16 @@
 # Makes the archives, packages and documents that people install, from the build results. The Makefile includes this
 # file.
 
-.PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file man-test \
-	static deb deb-pack deb-lint deb-test wheel wheel-test
+.PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file alerts-test man-test \
+	static image image-test deb deb-pack deb-lint deb-test wheel wheel-test
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 
-TESTS += install-test cli-test man-test reference-test wheel-test dist sbom
-LONG += docs swift-test reproducible deb-test
+TESTS += install-test cli-test man-test reference-test wheel-test dist sbom alerts-test
+LONG += docs swift-test reproducible image-test deb-test
 
 ##@ Ship
 
@@ -58,6 +58,9 @@ cli-test: cli lib server ## the command line client against a real server
 swift-test: packages server ## register and log in from a Swift program of its own package
 	Tests/EndToEnd/swift.sh
 
+alerts-test: $(STAMP) ## the alerts for Prometheus, by promtool
+	Tests/Packaging/alerts.sh
+
 unit-file: server ## the systemd unit against systemd's own checks
 	Tests/EndToEnd/units.sh build/mpind
 
@@ -89,6 +92,12 @@ deb: lib static man browser-client ## make libmpin1, libmpin-dev, mpind and mpin
 deb-pack:
 	VERSION=$(VERSION) SONAME=$(SONAME) PROGRAMS=$(CURDIR)/.build-static/release CHECKOUTS=$(CURDIR)/.build-static/checkouts \
 		Sources/Packaging/deb.sh
+
+image: server ## make an OCI image of mpind in build/image, without a daemon
+	VERSION=$(VERSION) Sources/Packaging/image.sh
+
+image-test: image lib ## a login at a server in the image
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python Tests/Packaging/image.sh $(VERSION)
 
 deb-lint: deb ## the packages against Debian's rules; made again they are the same
 	Tests/Packaging/deb-lint.sh

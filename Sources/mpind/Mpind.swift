@@ -20,8 +20,8 @@ struct Mpind: AsyncParsableCommand {
         subcommands: [
             Serve.self, DTA.self, RPS.self, RPA.self, Keys.self, Config.self, Users.self, Clients.self,
             ProjectCommands.self, Sessions.self, SigningKeyCommands.self, Admin.self, CollectGarbage.self,
-            SaveBackup.self,
-            RestoreBackup.self, AuditCommands.self, Relay.self,
+            SaveBackup.self, CopyDatabase.self,
+            RestoreBackup.self, AuditCommands.self, HealthCommand.self, Relay.self,
         ],
         defaultSubcommand: Serve.self)
 

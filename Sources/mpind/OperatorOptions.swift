@@ -34,6 +34,9 @@ struct ConfigOption: ParsableArguments {
     /// none.
     func clients() throws -> String? { try settings()[ServerOptions.clients] }
 
+    /// Returns the address of the server's admin listener (`--admin-listen`) in the configuration. Nil if there is none.
+    func adminListen() throws -> String? { try settings()[ServerOptions.adminListen] }
+
     /// Returns the path of the server's own key file (`--key-file`) in the configuration. Nil if there is none.
     func keyFile() throws -> String? { try settings()[ServerOptions.keyFile] }
 

@@ -8,6 +8,9 @@ Run by `make cluster-test`. The last line is "N passed, N failed".
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
+import os
 import random
 import signal
 import subprocess
@@ -15,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,7 +26,8 @@ from typing import Any
 
 from node import LOST, PIN, ROOT, Server
 from phone import Phone, Refused, wait_until
-from two_nodes import guess, refusal, replay
+from ports import free_ports
+from two_nodes import guess, judged, refusal, replay
 
 NODES = 3
 
@@ -43,12 +48,35 @@ class Database:
 
     def crash(self) -> None:
         """Kills the server and starts it again. It has to recover from its log."""
+        self._kill()
+        self._script("again")
+
+    def add_standby(self) -> None:
+        """Starts a synchronous standby. From now on the URL names both servers."""
+        self._script("standby")
+        self.url = self.url.replace(f"host={self.folder}", f"host={self.folder},{self.folder}/standby")
+
+    def fail_over(self) -> None:
+        """Kills the server, and makes the standby the server that takes writes."""
+        self._kill()
+        self._script("promote")
+
+    def signal(self, how: signal.Signals) -> None:
+        """Sends a signal to the server and all its processes for connections."""
+        for pid in self._processes():
+            subprocess.run(["kill", f"-{how.value}", str(pid)], check=False)
+
+    def _kill(self) -> None:
+        processes = self._processes()
+        self.signal(signal.SIGKILL)
+        wait_until(lambda: not Path(f"/proc/{processes[0]}").exists())
+
+    def _processes(self) -> list[int]:
         pid = int((self.folder / "data/postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        for each in [pid, *map(int, children)]:
-            subprocess.run(["kill", "-9", str(each)], check=False)
-        wait_until(lambda: not Path(f"/proc/{pid}").exists())
-        subprocess.run([ROOT / "Tests/StoreEngines/postgres.sh", "again", self.folder], check=True, capture_output=True)
+        return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+
+    def _script(self, how: str) -> None:
+        subprocess.run([ROOT / "Tests/StoreEngines/postgres.sh", how, self.folder], check=True, capture_output=True)
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -192,12 +220,345 @@ def lost_database(nodes: list[Server], database: Database, count: int) -> str:
     return f"{len(known)} registrations outlived {count} kills of the database; logins {max(took):.1f} s after its return"
 
 
+def front(folder: Path, database: Database, state: str, count: int) -> str:
+    """Puts haproxy before nodes, configured by the lines of docs/postgres.md, and kills each of them while people log in.
+    Only logins that had begun then may fail. `count` logins come between two kills at least."""
+    [port] = free_ports(1)
+    url = f"http://127.0.0.1:{port}"
+    options = [*stores(database), "--behind-proxy", "--public-url", url]
+    nodes = [Server(folder / f"behind{n}", state=state, options=options) for n in range(NODES)]
+    proxy = subprocess.Popen(["haproxy", "-q", "-f", haproxy_config(folder, port, nodes)])
+    kills: list[Server] = []
+    is_down = threading.Event()
+    done = threading.Event()
+    logged_in: list[Phone] = []
+    lost: list[Phone] = []
+
+    def log_in(phone: Phone) -> None:
+        while not done.is_set():
+            was_down, before = is_down.is_set(), len(kills)
+            try:
+                phone.login(PIN)
+                logged_in.append(phone)
+            except (Refused, *LOST):
+                assert not was_down or len(kills) > before, "a login failed that began after the node was killed"
+                lost.append(phone)
+
+    def go_on() -> None:
+        """Waits for `count` more logins, or for the first that fails."""
+        size = len(logged_in)
+        wait_until(lambda: len(logged_in) > size + count or any(each.done() for each in running))
+
+    try:
+        for node in nodes:
+            node.start()
+        wait_until(lambda: is_up(url))
+        phones = [Phone(url, f"front{number}@example.com") for number in range(4)]
+        for phone in phones:
+            phone.start_registration()
+            phone.finish_registration(PIN)
+        with ThreadPoolExecutor(len(phones)) as threads:
+            running = [threads.submit(log_in, phone) for phone in phones]
+            try:
+                for node in nodes:
+                    go_on()
+                    kills.append(node)
+                    node.end(signal.SIGKILL)
+                    is_down.set()
+                    go_on()
+                    is_down.clear()
+                    node.start()
+            finally:
+                done.set()
+            for each in running:
+                each.result()
+    finally:
+        for node in nodes:
+            node.kill()
+        proxy.kill()
+        proxy.wait()
+    assert len(lost) <= 3 * len(phones), f"{len(lost)} logins lost"
+    return f"{len(logged_in)} logins through haproxy, each node was killed once, {len(lost)} logins that had begun were lost"
+
+
+def haproxy_config(folder: Path, port: int, nodes: list[Server]) -> Path:
+    """Writes the lines of docs/postgres.md, with these ports and without TLS, into a file."""
+    _, _, rest = (ROOT / "docs/postgres.md").read_text().partition("```haproxy\n")
+    text = rest.partition("```")[0].replace("bind :443 ssl crt /etc/haproxy/mpin.pem", f"bind 127.0.0.1:{port}")
+    for number, node in enumerate(nodes, 1):
+        text = text.replace(f"10.0.0.1{number}:8005", f"127.0.0.1:{node.port}")
+    assert text.count("127.0.0.1") == 1 + len(nodes), text
+    waits = "defaults\n    mode http\n    timeout connect 2s\n    timeout client 60s\n    timeout server 60s\n"
+    file = folder / "haproxy.cfg"
+    file.write_text(waits + text)
+    return file
+
+
+def storm(nodes: list[Server], count: int) -> str:
+    """Guesses `count` times at all nodes, as many at a time as there are threads, while the phone has several challenges
+    open. Whatever the nodes do, no more than three guesses are judged."""
+    phone = registered(nodes, "stormed@example.com")
+    before = judged(nodes)
+    with ThreadPoolExecutor(64) as attackers:
+        statuses = set(attackers.map(lambda _: refusal(Roaming(nodes, phone.user, like=phone), "4321"), range(count)))
+    assert statuses <= {401, 403, 410, 503}, statuses
+    for node in nodes:
+        wait_until(lambda node=node: refusal(Roaming([node], phone.user, like=phone), "4321") == 410)
+        assert refusal(Roaming([node], phone.user, like=phone), PIN) == 410
+    found = judged(nodes) - before
+    assert 0 < found <= 3, f"{found} guesses were judged"
+    return f"{count} guesses at {len(nodes)} nodes, {found} judged"
+
+
+def rates(folder: Path, database: Database, state: str) -> str:
+    """Sends more first passes for one identity than its limit allows, to all nodes at the same time. Together they admit
+    the limit, and at most a tenth more."""
+    limit = 30
+    options = [*stores(database), "--counters", database.url, "--rate-login-identity", f"{limit}/86400"]
+    options += ["--rate-limits", "on", "--rate-login-address", "off", "--rate-register-address", "off"]
+    nodes = [Server(folder / f"rated{n}", state=state, options=options) for n in range(NODES)]
+    try:
+        for node in nodes:
+            node.start()
+        phone = registered(nodes, "rated@example.com")
+        pass1 = {"pass": 1, "mpin_id": phone.id.hex(), "U": "", "UT": ""}
+
+        def ask(number: int) -> int:
+            try:
+                phone.ask("POST", nodes[number % NODES].backend + "/rps/pass1", pass1)
+            except Refused as refused:
+                return refused.status
+            raise AssertionError("a first pass without a point was taken")
+
+        with ThreadPoolExecutor(16) as threads:
+            statuses = list(threads.map(ask, range(10 * limit)))
+        assert set(statuses) == {403, 429}, set(statuses)
+        admitted = statuses.count(403)
+        assert 0.9 * limit <= admitted <= 1.1 * limit, f"{admitted} of {limit} were admitted"
+        return f"{10 * limit} first passes at {NODES} nodes, limit {limit}, {admitted} admitted"
+    finally:
+        for node in nodes:
+            node.kill()
+
+
+def clocks(folder: Path, database: Database, nodes: list[Server]) -> str:
+    """Adds a node and sets the clock of its machine wrong while it runs. 15 seconds change nothing, however the requests
+    of a login are spread. With five minutes the node is not ready, and no login fails."""
+    [port] = free_ports(1)
+    address = f"127.0.0.1:{port}"
+    clock = folder / "clock"
+    clock.write_text("+0")
+    wrong = Server(
+        folder / "clocked", state=nodes[0].state,
+        options=[*stores(database), "--admin-listen", address],
+        prefix=[
+            "faketime", "-f", "+0", "env", "-u", "FAKETIME", f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1",
+            "FAKETIME_DONT_FAKE_MONOTONIC=1",
+        ],
+    )  # fmt: skip
+    said: list[str] = []
+    try:
+        wrong.start()
+        for seconds, is_ready in [(0, True), (15, True), (-15, True), (300, False), (-300, False), (0, True)]:
+            clock.write_text(f"{seconds:+d}")
+            found = health(address)
+            assert found["checks"]["clock"] == ("UP" if is_ready else "DOWN"), (seconds, found)
+            assert (found["status"] == "UP") == is_ready, (seconds, found)
+            phone = registered(nodes, f"clock{len(said)}@example.com")
+            for _ in range(10):
+                Roaming([*nodes, wrong], phone.user, like=phone).login(PIN)
+            said.append(f"{seconds:+d} s {found['status']}")
+    finally:
+        end_child(wrong)
+    return ", ".join(said) + ", no login failed"
+
+
+def end_child(server: Server) -> None:
+    """Kills a server that another program has started. That program then ends by itself."""
+    assert server.process is not None
+    for child in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
+    server.process.wait(60)
+
+
+def health(address: str) -> dict[str, Any]:
+    """Asks a server for its health by mpind's own command, whose exit code must say the same."""
+    command = [str(ROOT / "build/mpind"), "health", "--admin-listen", address]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert (done.returncode == 0) == (report["status"] == "UP"), done
+    live = subprocess.run([*command, "--live"], capture_output=True, text=True, check=False)
+    assert live.returncode == 0, live
+    return report
+
+
+def standstill(nodes: list[Server], database: Database) -> str:
+    """Stops the database for a while (SIGSTOP). Requests get 503 in bounded time, and logins go on afterwards."""
+    phone = registered(nodes, "stopped@example.com")
+    database.signal(signal.SIGSTOP)
+    begun = time.monotonic()
+    try:
+        status = refusal(phone, PIN)
+    finally:
+        took = time.monotonic() - begun
+        database.signal(signal.SIGCONT)
+    assert status == 503, status
+    assert took < 15, took
+    begun = time.monotonic()
+    wait_until(lambda: works(phone))
+    return f"503 after {took:.1f} s; logins {time.monotonic() - begun:.1f} s after the database went on"
+
+
+def restored(folder: Path, database: Database, nodes: list[Server]) -> str:
+    """Dumps the database and restores it under another name, as docs/postgres.md says. Whoever was registered logs in, and
+    a token that was issued before the dump is not in it."""
+    phone = registered(nodes, "dumped@example.com")
+    token = phone.pass2(phone.pass2_body(phone.pass1(PIN)))
+    dump = folder / "mpin.dump"
+    place = database.url.replace("postgres:", "postgresql:")
+    other = database.url.replace("///mpin?", "///restored?")
+    dumping = ["pg_dump", "--format=custom", "--no-unlogged-table-data", f"--file={dump}", f"--dbname={place}"]
+    subprocess.run(dumping, check=True)
+    subprocess.run(["createdb", f"--maintenance-db={place}", "restored"], check=True)
+    to = other.replace("postgres:", "postgresql:")
+    subprocess.run(["pg_restore", "--exit-on-error", f"--dbname={to}", str(dump)], check=True)
+    options = [word for name in ("--database", "--short-lived-store") for word in (name, other)]
+    node = Server(folder / "restored", state=nodes[0].state, options=options)
+    try:
+        node.start()
+        here = Roaming([node], phone.user, like=phone)
+        try:
+            here.authenticate(token)
+        except Refused as refused:
+            assert refused.status == 408, refused
+        else:
+            raise AssertionError("a token came back with the dump")
+        here.login(PIN)
+    finally:
+        node.kill()
+    return "registrations are in a dump, tokens are not"
+
+
+def copied(folder: Path, database: Database) -> str:
+    """Moves a server from its SQLite file into a database and back, as docs/postgres.md says. The first copy is killed
+    again and again. Whoever was registered logs in, and wrong PINs and revocations are not forgotten on the way."""
+    url = database.url.replace("///mpin?", "///moved?")
+    subprocess.run(["createdb", f"--maintenance-db={database.url.replace('postgres:', 'postgresql:')}", "moved"], check=True)
+    first = Server(folder / "copied")
+    nodes = [first, Server(folder / "moved", state=first.state, options=["--database", url])]
+    file, back = f"{first.state}/rps.sqlite", f"{first.state}/back.sqlite"
+    try:
+        first.start()
+        people = [registered([first], f"moving{number}@example.com") for number in range(30)]
+        once, revoked = people[:2]
+        assert refusal(once, "4321") == 401
+        mpind("user", "revoke", revoked.user, "--state-dir", first.state)
+        first.end(signal.SIGTERM)
+        kills = copy_with_kills(["copy", "--from", file, "--to", url])
+        nodes[1].start()
+        moved = [Roaming(nodes[1:], phone.user, like=phone) for phone in people]
+        assert [refusal(moved[0], "4321"), refusal(moved[1], PIN)] == [401, 410]
+        for phone in moved[2:]:
+            phone.login(PIN)
+        nodes[1].end(signal.SIGTERM)
+        mpind("copy", "--from", url, "--to", back)
+        last = Server(folder / "back", state=first.state, options=["--database", back])
+        nodes.append(last)
+        last.start()
+        home = [Roaming([last], phone.user, like=phone) for phone in people]
+        # Two wrong PINs before: one in each database.
+        assert [refusal(home[0], "4321"), refusal(home[0], PIN), refusal(home[1], PIN)] == [410, 410, 410]
+        for phone in home[2:]:
+            phone.login(PIN)
+    finally:
+        for node in nodes:
+            node.kill()
+    return f"{len(people)} identities into a database ({kills} copies killed) and back"
+
+
+def copy_with_kills(words: list[str]) -> int:
+    """Runs a command, kills it at its first page, the next one later, until it ends by itself. Returns the number of
+    kills."""
+    for kills in range(1000):
+        running = subprocess.Popen([ROOT / "build/mpind", *words], stdout=subprocess.DEVNULL)
+        try:
+            running.wait(0.02 * (kills + 1))
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+            continue
+        assert running.returncode == 0, running.returncode
+        return kills
+    raise AssertionError("never done")
+
+
+def failover(folder: Path) -> str:
+    """Kills the primary while people register and somebody guesses, and promotes its synchronous standby. Nothing that
+    was acknowledged is lost, and no fourth guess is judged."""
+    database = Database()
+    database.add_standby()
+    nodes = start(folder / "failover", database)
+    try:
+        known = [registered(nodes, f"known{number}@example.com") for number in range(3)]
+        guessed, fresh = (registered(nodes, f"{name}@example.com") for name in ("guessed", "fresh"))
+        assert [refusal(guessed, "4321"), refusal(guessed, "4322")] == [401, 401]
+        before = judged(nodes)
+        done = threading.Event()
+
+        def register() -> None:
+            number = 0
+            while not done.is_set():
+                number += 1
+                with contextlib.suppress(Refused):
+                    known.append(registered(nodes, f"during{number}@example.com"))
+
+        def attack() -> None:
+            while not done.is_set():
+                refusal(fresh, "4321")
+
+        threads = [threading.Thread(target=work) for work in (register, attack, attack)]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(known) > 6)
+        database.fail_over()
+        begun, size = time.monotonic(), len(known)
+        wait_until(lambda: len(known) > size)
+        took = time.monotonic() - begun
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert took < 5, f"the first registration came {took:.1f} s after the promotion"
+        wait_until(lambda: refusal(fresh, "4323") == 410)
+        found = judged(nodes) - before
+        assert found <= 3, f"{found} guesses were judged"
+        # The two wrong PINs before the failover are not forgotten, so only one more is judged.
+        before = judged(nodes)
+        wait_until(lambda: refusal(guessed, "4323") == 410)
+        assert judged(nodes) - before <= 1, "more than three guesses were judged"
+        for phone in known:
+            phone.login(PIN)
+        return f"{len(known)} registrations and all wrong PINs outlived it; {took:.1f} s until it took writes"
+    finally:
+        for node in nodes:
+            node.kill()
+        database.close()
+
+
 def at_node(node: Server, phone: Phone) -> Roaming | None:
     """Returns the phone with all its requests to one node; None if the node refuses."""
     try:
         return Roaming([node], phone.user, like=phone)
     except (Refused, *LOST):
         return None
+
+
+def is_up(backend: str) -> bool:
+    try:
+        Phone(backend, "")
+        return True
+    except (Refused, *LOST):
+        return False
 
 
 def works(phone: Phone) -> bool:
@@ -237,6 +598,8 @@ def mpind(*words: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, default=20)
+    parser.add_argument("--guesses", type=int, default=300)
+    parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--only", metavar="NAME", help="this check alone")
     options = parser.parse_args()
     failed = 0
@@ -249,7 +612,15 @@ def main() -> int:
             ("waking", lambda: waking(nodes, 6)),
             ("operators", lambda: operators(nodes, database, Path(folder))),
             ("lost node", lambda: lost_node(nodes, 20)),
-            ("lost database", lambda: lost_database(nodes, database, 2)),
+            ("front", lambda: front(Path(folder), database, nodes[0].state, 20)),
+            ("lost database", lambda: lost_database(nodes, database, options.kills)),
+            ("storm", lambda: storm(nodes, options.guesses)),
+            ("rates", lambda: rates(Path(folder), database, nodes[0].state)),
+            ("clocks", lambda: clocks(Path(folder), database, nodes)),
+            ("standstill", lambda: standstill(nodes, database)),
+            ("restored", lambda: restored(Path(folder), database, nodes)),
+            ("copied", lambda: copied(Path(folder), database)),
+            ("failover", lambda: failover(Path(folder))),
         ]
         checks = [each for each in checks if options.only in (None, each[0])]
         for name, check in checks:
@@ -258,7 +629,8 @@ def main() -> int:
                 said = "ok: " + check()
             except Exception as problem:  # whatever it is, the other checks follow
                 failed += 1
-                said = f"FAILED: {type(problem).__name__} {problem}"
+                line = traceback.extract_tb(problem.__traceback__)[-1].lineno
+                said = f"FAILED: line {line}: {type(problem).__name__} {problem}"
             print(f"{name:13} {said}  ({time.monotonic() - begun:.0f} s)", flush=True)
         for node in nodes:
             node.kill()
@@ -267,13 +639,18 @@ def main() -> int:
     return 1 if failed else 0
 
 
+def stores(database: Database) -> list[str]:
+    """The options of a server that keeps everything in the database."""
+    return [word for name in ("--database", "--short-lived-store", "--signals") for word in (name, database.url)]
+
+
 def start(folder: Path, database: Database) -> list[Server]:
     """Starts nodes with one state folder (keys, D-TAs) and one database."""
-    store = [word for name in ("--database", "--short-lived-store", "--signals") for word in (name, database.url)]
+    folder.mkdir(exist_ok=True)
     nodes: list[Server] = []
     for number in range(NODES):
         state = nodes[0].state if nodes else None
-        nodes.append(Server(folder / str(number), state=state, log_level="debug", options=store))
+        nodes.append(Server(folder / str(number), state=state, log_level="debug", options=stores(database)))
         nodes[-1].start()
     return nodes
 

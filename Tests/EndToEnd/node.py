@@ -35,9 +35,11 @@ class Server:
         log_level: str = "error",
         mails: Path | None = None,
         options: Sequence[str] = (),
+        prefix: Sequence[str] = (),
     ) -> None:
         """state: the state folder of another server, to share its databases; None: a new folder. mails: the folder for
-        mails; None: it sends none, and registrations need no confirmation. options: more options."""
+        mails; None: it sends none, and registrations need no confirmation. options: more options. prefix: a command
+        that runs the server."""
         folder.mkdir(exist_ok=True)
         self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
@@ -48,7 +50,7 @@ class Server:
         names = ["--port", "--private-port", "--dta1-port", "--dta2-port"]
         ports = [text for pair in zip(names, [self.port, *others]) for text in map(str, pair)]
         self._command = [
-            str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state,
+            *prefix, str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state,
             *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
             *([] if "--rate-limits" in options else ["--rate-limits", "off"]),
             "--log-level", log_level, *ports, *options,

@@ -17,6 +17,15 @@ final class AttemptModelTests: XCTestCase {
             try await walk(25_000, policy, RepeatingStore(MemoryStore()), isKnown: true)
             try await walk(25_000, policy, ForgetfulStore(MemoryStore()), isKnown: true)
             try await walk(2_500, policy, ForgetfulStore(MemoryStore()), isKnown: false)
+            try await walk(25_000, policy, BlindStore(ForgetfulStore(MemoryStore())), isKnown: true)
+            try await walk(2_500, policy, BlindStore(ForgetfulStore(MemoryStore())), isKnown: false)
+        }
+    }
+
+    func testTheModelIsRightForPostgreSQL() async throws {
+        for isKnown in [true, false] {
+            let store = try await StoreURL(PostgresServer.shared.get().newDatabase()).lasting()
+            try await walk(2_000, AttemptPolicy(), store, isKnown: isKnown)
         }
     }
 

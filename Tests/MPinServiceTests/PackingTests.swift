@@ -49,6 +49,21 @@ final class PackingTests: XCTestCase {
         XCTAssertEqual(left, broken)
     }
 
+    /// Attempts are appended only to records that have all members. An earlier version wrote fewer.
+    func testARecordWithoutLaterMembersIsCompletedBeforeAnythingIsAppended() async throws {
+        let record = IdentityRecord(mpinID: "a", userID: "b", keyID: "1", registered: now)
+        let whole = try record.stored()
+        // The renewal of the secret (41 bytes), then the successor and its flag (37 bytes), then the hash of the key (36).
+        for missing in [0, 41, 41 + 37, 41 + 37 + 36] {
+            let store = BlindStore(MemoryStore())
+            let old = StoredItem(value: whole.dropLast(missing))
+            _ = try await store.create(ItemKey("identity", "k"), old, at: now)
+            try await start(on: store)
+            let found = try await store.read(ItemKey("identity", "k"), at: now)
+            XCTAssertEqual(found?.value, whole, "without \(missing) bytes")
+        }
+    }
+
     /// A browser that waited when an earlier version stopped goes on waiting.
     func testAWaitingBrowserInJSONIsReadAndPacked() throws {
         let login = #""login":{"authOTT":"t","id":"i","expires":1800000000000000,"isShown":false,"isRefused":true}"#

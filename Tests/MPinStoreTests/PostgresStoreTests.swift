@@ -28,7 +28,7 @@ final class PostgresStoreTests: XCTestCase {
         let other = try await lasting.read(k, at: now)
         XCTAssertNil(other)
         let kinds = try server.run("SELECT relname, relpersistence FROM pg_class WHERE relname LIKE '%item'", in: url)
-        XCTAssertEqual(Set(kinds.split(separator: "\n")), ["item|p", "short_lived_item|u"])
+        XCTAssertEqual(Set(kinds.split(separator: "\n")), ["lasting_item|p", "short_lived_item|u"])
     }
 
     /// Both transactions find neither item. Each makes one only if the other's is absent. If each locked only rows,
@@ -45,6 +45,66 @@ final class PostgresStoreTests: XCTestCase {
                 }
             }
             XCTAssertEqual(made.filter(\.self).count, 1)
+        }
+    }
+
+    /// Makes blind writes at random, and compares each result and the items afterwards with those of `BlindWrite.make`.
+    func testBlindWritesAreTheirClosuresInOneTrip() async throws {
+        struct Writes: NamedChange {
+            static let name = "writes"
+            let writes: [BlindWrite]
+            var keys: [ItemKey] { [] }
+
+            func run(_ items: inout Items) throws -> [BlindWrite.Result?] { throw StoreError.conflict }
+            func blindForm() -> BlindForm<[BlindWrite.Result?]>? { BlindForm(writes) { $0 } }
+        }
+        for (kind, durability) in [
+            (PostgresStore.Kind.lasting, Durability.ordered), (.lasting, .durable), (.shortLived, .volatile),
+        ] {
+            let url = try PostgresServer.shared.get().newDatabase()
+            let (store, model) = (try await opened(url, kind), BlindStore(MemoryStore()))
+            for step in 0..<400 {
+                let now = now.adding(seconds: step / 4)
+                let change = Writes(writes: [write(at: now), write(at: now)])
+                let trips = store.trips
+                let found = try await store.perform(change, at: now, durability)
+                if step > 0 { XCTAssertEqual(store.trips - trips, 1) }
+                let expected = try await model.perform(change, at: now, durability)
+                XCTAssertEqual(found, expected, "\(change.writes)")
+                let (items, others) = (
+                    try await store.list("a", after: nil, limit: 9, at: now),
+                    try await model.list("a", after: nil, limit: 9, at: now)
+                )
+                XCTAssertEqual(items.map(\.key), others.map(\.key))
+                XCTAssertEqual(items.map(\.item), others.map(\.item))
+                let keys = items.map { ItemKey("a", $0.key) }
+                if step % 20 == 0 {
+                    for key in keys {
+                        for each in [store, model] as [any Store] {
+                            _ = try await each.take(key, at: now)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A random write on one of a few items. Some of them expire soon; those of ``BlindWrite/appendOrFill`` do not.
+    private func write(at now: Moment) -> BlindWrite {
+        func bytes() -> [UInt8] { (0..<Int.random(in: 1...2)).map { _ in .random(in: 0...1) } }
+        func item() -> StoredItem {
+            StoredItem(value: bytes(), expires: Bool.random() ? nil : now.adding(seconds: .random(in: 1...3)))
+        }
+        let key = ItemKey("a", ["1", "2"].randomElement() ?? "")
+        let lasting = ["3", "4"].map { ItemKey("a", $0) }.shuffled()
+        return switch Int.random(in: 0...6) {
+        case 0: .put(key, item())
+        case 1: .append(key, bytes(), otherwise: nil)
+        case 2: .append(key, bytes(), otherwise: item())
+        case 3: .appendOrFill(lasting[0], bytes(), slot: lasting[1], beginning: bytes(), first: bytes())
+        case 4: .replace([key, lasting[0]].randomElement() ?? key, old: bytes(), new: bytes())
+        case 5: .take([key, lasting[0]].randomElement() ?? key, beginning: bytes())
+        default: .look(key)
         }
     }
 
@@ -75,14 +135,14 @@ final class PostgresStoreTests: XCTestCase {
             _ = try await store.create(k, StoredItem(value: [1]), at: now)
             XCTFail("known")
         } catch StoreError.unknownOutcome {}
-        try server.run("DROP TRIGGER sleep ON item", in: url)
+        try server.run("DROP TRIGGER sleep ON lasting_item", in: url)
         _ = try await store.read(ItemKey("a", "other"), at: now)
     }
 
     /// A trigger that runs at the commit of a transaction that has written an item, and takes 3 seconds.
     private static let sleepAtCommit = """
         CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NULL; END';
-        CREATE CONSTRAINT TRIGGER sleep AFTER INSERT ON item DEFERRABLE INITIALLY DEFERRED
+        CREATE CONSTRAINT TRIGGER sleep AFTER INSERT ON lasting_item DEFERRABLE INITIALLY DEFERRED
             FOR EACH ROW EXECUTE FUNCTION sleep()
         """
 
@@ -159,7 +219,6 @@ final class PostgresStoreTests: XCTestCase {
             }
         }
         XCTAssertNoThrow(try StoreURL("postgres://u@a:5432,b/mpin?sslmode=require").require(.shortLived))
-        XCTAssertThrowsError(try StoreURL("postgres://db/mpin").require(.counters))
         XCTAssertThrowsError(try StoreURL("postgres://db/mpin").file())
     }
 

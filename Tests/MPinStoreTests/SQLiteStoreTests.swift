@@ -1,5 +1,6 @@
 import Foundation
 import MPinStore
+import StoreEngines
 import XCTest
 
 /// Tests properties that only a store in a file has.

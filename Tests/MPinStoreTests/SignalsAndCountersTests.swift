@@ -1,4 +1,5 @@
 import MPinStore
+import StoreEngines
 import XCTest
 
 /// Tests signals and counters within one process, and which of them a URL opens.
@@ -44,7 +45,14 @@ final class SignalsAndCountersTests: XCTestCase {
     }
 
     func testACounterAdmitsWhatItsLimitAllowsToEachKey() async throws {
-        let counters = LocalCounters()
+        let database = try PostgresServer.shared.get().newDatabase()
+        try await admitsTwo(LocalCounters())
+        try await admitsTwo(StoreURL(database).counters())
+        // Without a database each server counts for itself.
+        try await admitsTwo(StoreURL("postgres:///mpin?host=/nowhere").counters())
+    }
+
+    private func admitsTwo(_ counters: any Counters) async throws {
         let limit = try XCTUnwrap(RateLimit("2/600"))
         for key in [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)] {
             for counter in ["login", "register"] {
@@ -55,6 +63,41 @@ final class SignalsAndCountersTests: XCTestCase {
                 XCTAssertEqual([waits[0], waits[1]], [nil, nil])
                 XCTAssertTrue((290...300).contains(waits[2] ?? 0), "\(waits)")
             }
+        }
+    }
+
+    /// Three servers are asked by many at the same moment, and then again and again.
+    func testThreeServersTogetherAdmitTheLimit() async throws {
+        let url = try StoreURL(PostgresServer.shared.get().newDatabase())
+        let nodes = try (0..<3).map { _ in try url.counters() }
+        for (text, most) in [("60/36000", 66), ("10/36000", 10)] {
+            let limit = try XCTUnwrap(RateLimit(text))
+            for key in 0..<3 as Range<UInt8> {
+                let key = [UInt8](repeating: key, count: 32)
+                let waits = try await concurrently(60) { number in
+                    var waits: [Int?] = []
+                    for _ in 0..<5 { waits.append(try await nodes[number % 3].admit(text, key, limit)) }
+                    return waits
+                }
+                let admitted = waits.flatMap(\.self).filter { $0 == nil }.count
+                XCTAssertTrue((limit.requests...most).contains(admitted), "\(text): \(admitted)")
+                let last = try await nodes[0].admit(text, key, limit)
+                XCTAssertNotNil(last, text)
+            }
+        }
+    }
+
+    /// A bucket regains its requests, however many were refused.
+    func testASharedBucketIsFullAgainInTime() async throws {
+        let url = try StoreURL(PostgresServer.shared.get().newDatabase())
+        let nodes = try (0..<2).map { _ in try url.counters() }
+        let (limit, key) = (try XCTUnwrap(RateLimit("2/2")), [UInt8](repeating: 1, count: 32))
+        for _ in 0..<20 { for node in nodes { _ = try await node.admit("a", key, limit) } }
+        let end = ContinuousClock.now + .seconds(20)
+        while let wait = try await nodes[1].admit("a", key, limit) {
+            XCTAssertTrue((1...4).contains(wait), "\(wait)")
+            guard ContinuousClock.now < end else { return XCTFail("never full again") }
+            try await Task.sleep(for: .milliseconds(50))
         }
     }
 
@@ -86,6 +129,7 @@ final class SignalsAndCountersTests: XCTestCase {
         }
         let file = StoreURL.sqlite(path: "/nowhere/x")
         for kind in [StoreURL.Kind.shortLived, .signals, .counters] {
+            XCTAssertNoThrow(try StoreURL("postgres://db/mpin").require(kind))
             XCTAssertThrowsError(try file.require(kind))
             XCTAssertNoThrow(try StoreURL.memory.require(kind))
         }

@@ -5,6 +5,8 @@
 # the program that started the script was killed.
 # usage: postgres.sh [-c NAME=VALUE]...   settings of the server
 #        postgres.sh again FOLDER         starts the server of that folder again, after it was killed
+#        postgres.sh standby FOLDER       starts a synchronous standby of that server in FOLDER/standby
+#        postgres.sh promote FOLDER       makes the standby a server that takes writes
 set -euo pipefail
 bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
 # PostgreSQL refuses to run as root.
@@ -21,12 +23,31 @@ if [ "${1:-}" = again ]; then
     cd "$2" && start
     exit
 fi
+if [ "${1:-}" = standby ]; then
+    cd "$2"
+    "${as[@]}" mkdir standby
+    "${as[@]}" "$bin/pg_basebackup" -h "$2" -U mpin -D standby/data --no-sync --write-recovery-conf --checkpoint=fast >&2
+    cd standby && start -c wal_receiver_status_interval=1s
+    "${as[@]}" "$bin/psql" -qXt -h "$2" -U mpin mpin -c "ALTER SYSTEM SET synchronous_standby_names = '*'" \
+        -c "SELECT pg_reload_conf()" >&2
+    until [ "$("${as[@]}" "$bin/psql" -qXtA -h "$2" -U mpin mpin -c 'SELECT sync_state FROM pg_stat_replication')" = sync ]; do
+        sleep 0.05
+    done
+    exit
+fi
+if [ "${1:-}" = promote ]; then
+    cd "$2/standby"
+    "${as[@]}" "$bin/pg_ctl" -D data -w promote >&2
+    exit
+fi
 folder=$(mktemp -d)
 [ "$(id -u)" -ne 0 ] || chown postgres "$folder"
 pooler=
 stop() {
     kill "$pooler" 2>/dev/null || true
-    "${as[@]}" "$bin/pg_ctl" -D "$folder/data" -m immediate stop >&2 || true
+    for data in "$folder/data" "$folder/standby/data"; do
+        [ ! -d "$data" ] || "${as[@]}" "$bin/pg_ctl" -D "$data" -m immediate stop >&2 || true
+    done
     rm -rf "$folder"
 }
 trap stop EXIT

@@ -119,12 +119,20 @@ package struct Daemon: Service {
                 }
             }
             var application: RelyingPartyApplication?
-            if let config = daemon.parts.rpa {
+            var clock = server?.clock
+            if var config = daemon.parts.rpa {
                 let store = try await daemon.opened(config.shortLived) { try await $0.shortLived() }
+                if clock == nil { clock = try await daemon.storeClock(store) }
+                if let clock { config.clock = { clock.now } }
                 application = RelyingPartyApplication(config, store: store, local: server?.milagro)
             }
             let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
-            var services: [any Service] = [Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon)]
+            var services: [any Service] = [
+                Collector(
+                    stores: stores, permitAudit: server?.permitAudit, daemon: daemon,
+                    clock: clock.map { clock -> Clock in { clock.now } } ?? daemon.clock)
+            ]
+            if let clock { services.append(StoreClockWatch(clock: clock, logger: daemon.logger)) }
             defer { server?.permitAudit.sumUp(isEnd: true) }
             if let service = server?.service {
                 let seconds = service.rules.limits.keyWatchSeconds
@@ -199,6 +207,8 @@ extension Daemon {
         let openID: OpenIDFace?
         let trust: TrustFace?
         let mfa: MFAFace?
+        /// The clock of the store; nil if the store is on this machine.
+        let clock: StoreClock?
 
         /// All HTTP interfaces of the service. That for MIRACL Trust is the first one, because its paths begin with
         /// `/rps/`, as Milagro's do, and have CORS rules of their own.
@@ -210,6 +220,9 @@ extension Daemon {
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
         let durable = try await lastingStore(config)
+        let clock = try await storeClock(durable)
+        var config = config
+        if let clock { config.clock = { clock.now } }
         let shortLived = try await opened(config.shortLived) { try await $0.shortLived() }
         watch(durable, config)
         if let memory = shortLived as? MemoryStore { metrics.gauge(.shortLivedItems) { Double(memory.count) } }
@@ -261,7 +274,7 @@ extension Daemon {
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], openID: openID,
-            trust: trust, mfa: mfa)
+            trust: trust, mfa: mfa, clock: clock)
     }
 
     /// Makes the project of this server's own pages at the first start. The operator may change it.
@@ -278,12 +291,21 @@ extension Daemon {
         _ config: RelyingPartyServiceConfig, _ service: AuthenticationService, durable: any Store,
         shortLived: any Store
     ) async throws -> OpenIDFace? {
-        guard let openID = parts.openID else { return nil }
+        guard var openID = parts.openID else { return nil }
+        openID.clock = config.clock
         do {
             return try await OpenIDFace(
                 openID, service: service, durable: durable, shortLived: config.layer(shortLived),
                 key: config.activationKey, rates: rates, metrics: metrics)
         } catch let error as ClientsFileError { throw StartError("--clients: \(error)") }
+    }
+
+    /// The clock of a store on another machine, with a health check of this machine's clock. Nil if the store is here.
+    fileprivate func storeClock(_ store: any Store) async throws -> StoreClock? {
+        let clock: StoreClock?
+        do { clock = try await StoreClock(store) } catch { throw StartError("the store's clock: \(error)") }
+        if let clock { health.add("clock") { clock.isNearOwn } }
+        return clock
     }
 
     private func lastingStore(_ config: RelyingPartyServiceConfig) async throws -> any Store {
@@ -425,6 +447,7 @@ private struct Collector: Service {
     let stores: [any Store]
     let permitAudit: PermitAudit?
     let daemon: Daemon
+    let clock: Clock
 
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
@@ -439,7 +462,7 @@ private struct Collector: Service {
     /// Deletes the expired items of one store. An error is logged, and other stores are not affected.
     private func collect(_ store: any Store) async {
         do {
-            let count = try await store.collectAll(at: daemon.clock())
+            let count = try await store.collectAll(at: clock())
             daemon.logger.debug("collected expired items", metadata: ["count": "\(count)"])
         } catch {
             daemon.logger.error("collecting expired items failed", metadata: ["error": "\(error)"])

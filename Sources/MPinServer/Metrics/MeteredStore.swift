@@ -46,6 +46,8 @@ struct MeteredStore: Store {
 
     func check(at now: Moment) async throws { try await metered("check") { try await store.check(at: now) } }
 
+    func time() async throws -> Moment? { try await store.time() }
+
     /// Measures an operation. Errors that the closure of a change throws are not failures of the store and are not
     /// counted.
     private func metered<Result>(_ operation: String, _ work: () async throws -> Result) async throws -> Result {

@@ -19,7 +19,7 @@ package struct OpenIDConfig: Sendable {
     let mailer: Mailer
     let limits: Limits
     let audit: Audit
-    let clock: Clock
+    var clock: Clock
 
     /// Throws if `issuer` is not an https URL (or http on this machine), or has a query or a fragment: clients compare
     /// issuers byte by byte, and browsers must be able to keep cookies for it.

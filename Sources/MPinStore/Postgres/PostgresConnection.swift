@@ -1,4 +1,5 @@
 import CPostgres
+import Glibc
 
 /// A statement with the values of its parameters.
 struct PostgresCommand {
@@ -11,10 +12,12 @@ struct PostgresCommand {
     let sql: String
     let values: [Value]
 
-    init(_ sql: String, _ values: Value...) {
+    init(_ sql: String, _ values: [Value]) {
         self.sql = sql
         self.values = values
     }
+
+    init(_ sql: String, _ values: Value...) { self.init(sql, values) }
 }
 
 /// What a statement has returned.
@@ -104,6 +107,17 @@ final class PostgresConnection {
     }
 
     var needsToWrite: Bool { mpin_PQflush(handle) == 1 }
+
+    /// Whether the server has ended the connection between two exchanges. First reads what the server has said before.
+    var hasEnded: Bool {
+        for _ in 0..<4 {
+            var byte: UInt8 = 0
+            let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+            if count < 0 { return errno != EAGAIN && errno != EINTR }
+            guard count > 0, mpin_PQconsumeInput(handle) == 1 else { return true }
+        }
+        return mpin_PQstatus(handle) != CONNECTION_OK
+    }
 
     private func end() throws(PostgresFailure) -> [PostgresResult] {
         steps = []

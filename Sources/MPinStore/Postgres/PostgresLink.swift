@@ -13,9 +13,11 @@ final class PostgresLink: Sendable {
 
     private let state: Mutex<State>
     private let descriptor: Int32
+    private let trips: TripCount
 
-    /// Opens a connection, which takes a while, so not on a thread of Swift's tasks.
-    init(_ url: PostgresURL) throws {
+    /// Opens a connection, which takes a while, so not on a thread of Swift's tasks. Each exchange counts as a trip.
+    init(_ url: PostgresURL, _ trips: TripCount) throws {
+        self.trips = trips
         let connection = try PostgresConnection(url)
         descriptor = connection.descriptor
         state = Mutex(State(connection: connection))
@@ -24,15 +26,25 @@ final class PostgresLink: Sendable {
 
     deinit { Poller.shared.remove(descriptor) }
 
-    /// Whether the connection has ended.
+    /// Whether an exchange has found that the connection has ended.
     var isLost: Bool { state.withLock { $0.isLost } }
+
+    /// Whether nothing speaks against an exchange. A connection that ended since the last one is noticed here, where
+    /// nothing is sent yet: later nobody could tell whether a change was made.
+    var isUsable: Bool {
+        state.withLock { state in
+            state.isLost = state.isLost || state.connection.hasEnded
+            return !state.isLost
+        }
+    }
 
     /// Sends commands together and returns the result of each. Throws ``PostgresFailure``: if the server refuses a
     /// statement, it does not carry out those after it; after the deadline the connection is lost.
     func exchange(
         _ commands: [PostgresCommand], by deadline: ContinuousClock.Instant
     ) async throws -> [PostgresResult] {
-        try await withCheckedThrowingContinuation { continuation in
+        trips.add()
+        return try await withCheckedThrowingContinuation { continuation in
             state.withLock {
                 $0.waiting = continuation
                 $0.deadline = deadline
@@ -70,4 +82,13 @@ final class PostgresLink: Sendable {
         }
         waiting?.resume(with: result)
     }
+}
+
+/// The number of exchanges over all connections of a store.
+final class TripCount: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    func add() { count.add(1, ordering: .relaxed) }
 }

@@ -21,6 +21,7 @@ final class PostgresPool: Sendable {
         var lastFailure = ""
     }
 
+    let trips = TripCount()
     private let url: PostgresURL
     private let state = Mutex(State())
     private let opening = DispatchQueue(label: "postgres open", attributes: .concurrent)
@@ -78,7 +79,7 @@ final class PostgresPool: Sendable {
     private func nextStep() -> Step {
         state.withLock { state in
             while let link = state.idle.popLast() {
-                guard link.isLost else { return .use(link) }
+                if link.isUsable { return .use(link) }
                 state.count -= 1
             }
             if state.count < url.poolSize {
@@ -92,7 +93,9 @@ final class PostgresPool: Sendable {
 
     private func open() async throws -> PostgresLink {
         let result = await withCheckedContinuation { continuation in
-            opening.async { [url] in continuation.resume(returning: Result { try PostgresLink(url) }) }
+            opening.async { [url, trips] in
+                continuation.resume(returning: Result { try PostgresLink(url, trips) })
+            }
         }
         do {
             let link = try result.get()

@@ -2,16 +2,35 @@
 /// never changed; new ones are added at the end.
 enum PostgresSchema {
     private static let steps = [
-        (name: "1: tables of items", statements: ["", "UNLOGGED "].flatMap(itemTable))
+        (name: "1: tables of items", statements: itemTable("item", "") + itemTable("short_lived_item", "UNLOGGED ")),
+        (
+            name: "2: changes are appended to items",
+            // A server of the version before does not know what was appended, and would judge too many wrong PINs. If one
+            // still runs, it no longer finds its table and refuses all logins. Its one-time tokens have another form.
+            statements: [
+                "ALTER TABLE item RENAME TO lasting_item", "ALTER INDEX item_expires RENAME TO lasting_item_expires",
+                "ALTER INDEX item_pkey RENAME TO lasting_item_pkey",
+                "DELETE FROM short_lived_item WHERE kind IN ('token', 'unknown_token')",
+            ]
+        ),
+        (
+            name: "3: buckets of rate limits",
+            // When a bucket is full again, in microseconds since 1970 by the clock of the database.
+            statements: [
+                """
+                CREATE UNLOGGED TABLE bucket (key text COLLATE "C" PRIMARY KEY, full_again bigint NOT NULL)
+                    WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02)
+                """
+            ]
+        ),
     ]
 
-    /// The statements that make the table of items of one kind of store. Names are ordered by their bytes. The free room
+    /// The statements that make a table of items. Names are ordered by their bytes. The free room
     /// in each page (fillfactor) lets PostgreSQL put a changed item beside the old one, without work on the indexes.
-    private static func itemTable(_ kind: String) -> [String] {
-        let table = kind.isEmpty ? PostgresStore.Kind.lasting : .shortLived
-        return [
+    private static func itemTable(_ name: String, _ kind: String) -> [String] {
+        [
             """
-            CREATE \(kind)TABLE \(table.rawValue) (
+            CREATE \(kind)TABLE \(name) (
                 kind text COLLATE "C" NOT NULL,
                 key text COLLATE "C" NOT NULL,
                 value bytea NOT NULL,
@@ -19,9 +38,7 @@ enum PostgresSchema {
                 PRIMARY KEY (kind, key)
             ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02)
             """,
-            """
-            CREATE INDEX \(table.rawValue)_expires ON \(table.rawValue) (expires) WHERE expires IS NOT NULL
-            """,
+            "CREATE INDEX \(name)_expires ON \(name) (expires) WHERE expires IS NOT NULL",
         ]
     }
 

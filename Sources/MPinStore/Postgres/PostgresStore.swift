@@ -1,23 +1,28 @@
 /// A store in a PostgreSQL database, which any number of processes share.
 ///
-/// A transaction is two trips to the server: one reads and locks its items, one writes and commits. Rows are locked in
-/// the order of their keys. A key without a row cannot be locked; if another transaction makes the row meanwhile, this
-/// one starts again. A transaction with several keys locks these also by their names (advisory locks). Otherwise two
-/// transactions could each act upon the absence of what the other one is making.
-package final class PostgresStore: Store {
+/// A transaction is two trips to the server: one reads and locks its items, one writes and commits. A change that has a
+/// ``BlindForm`` is one trip. Rows are locked in the order of their keys. A key without a row cannot be locked; if another
+/// transaction makes the row meanwhile, this one starts again. A transaction with several keys locks these also by their
+/// names (advisory locks). Otherwise two transactions could each act upon the absence of what the other one is making.
+package final class PostgresStore: WholeStore {
     /// Which items a store holds. The raw value is the name of their table.
     package enum Kind: String {
-        case lasting = "item"
+        case lasting = "lasting_item"
         /// Items in an UNLOGGED table: nothing is flushed for them, and they are gone after a crash of the server.
         case shortLived = "short_lived_item"
     }
 
     private let pool: PostgresPool
-    private let sql: Statements
+    let kind: Kind
+    private let statements: Statements
+    let sql: BlindStatements
     /// How long one call may take, waiting for a connection included.
     private let patience: Duration
 
     package let isNear = false
+
+    /// How often the store has waited for an answer of the server.
+    package var trips: Int { pool.trips.value }
 
     /// How often a transaction starts again because others changed the same items.
     private static let tries = 8
@@ -25,7 +30,9 @@ package final class PostgresStore: Store {
     /// Connects to the database and brings its schema up to date.
     package init(_ url: PostgresURL, _ kind: Kind, patience: Duration = .seconds(5)) async throws {
         pool = PostgresPool(url)
-        sql = Statements(table: kind.rawValue)
+        self.kind = kind
+        statements = Statements(table: kind.rawValue)
+        sql = BlindStatements(table: kind.rawValue)
         self.patience = patience
         try await again(by: .now + patience) { [patience] link in
             try await PostgresSchema.upgrade(link, by: .now + patience)
@@ -33,7 +40,7 @@ package final class PostgresStore: Store {
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
-        let command = PostgresCommand(sql.read, .text(key.table), .text(key.key), .integer(now.microseconds))
+        let command = PostgresCommand(statements.read, .text(key.table), .text(key.key), .integer(now.microseconds))
         return try await single(command).rows.first.flatMap(Self.item)
     }
 
@@ -41,7 +48,7 @@ package final class PostgresStore: Store {
         _ table: String, after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, item: StoredItem)] {
         let command = PostgresCommand(
-            key == nil ? sql.listFromStart : sql.listAfter, .text(table), .text(key ?? ""),
+            key == nil ? statements.listFromStart : statements.listAfter, .text(table), .text(key ?? ""),
             .integer(now.microseconds), .integer(Int64(limit)))
         return try await single(command).rows.compactMap { row in
             guard let item = Self.item(row), row.count == 3, let key = row[2] else { return nil }
@@ -49,14 +56,42 @@ package final class PostgresStore: Store {
         }
     }
 
+    package func items(
+        after key: ItemKey?, limit: Int, at now: Moment
+    ) async throws -> [(key: ItemKey, item: StoredItem)] {
+        let command = PostgresCommand(
+            statements.all, .text(key?.table ?? ""), .text(key?.key ?? ""), .integer(now.microseconds),
+            .integer(Int64(limit)))
+        return try await single(command).rows.compactMap { row in
+            guard let item = Self.item(row), row.count == 4, let table = row[2], let key = row[3] else { return nil }
+            return (ItemKey(String(decoding: table, as: UTF8.self), String(decoding: key, as: UTF8.self)), item)
+        }
+    }
+
+    /// Servers keep their connections open, so the database knows of them. It lists a connection for a moment after the
+    /// end of its process.
+    package func requireAlone() async throws {
+        for _ in 0..<20 {
+            let others = try await single(PostgresCommand(Statements.others)).rows.first?.first.flatMap(Self.moment)
+            if others?.microseconds == 0 { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw StoreError.unusable("others are connected to the database: stop all servers first")
+    }
+
     package func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
-        let command = PostgresCommand(sql.take, .text(key.table), .text(key.key))
+        let command = PostgresCommand(statements.take, .text(key.table), .text(key.key))
         let item = try await single(command, isChange: true).rows.first.flatMap(Self.item)
         return item?.isLive(at: now) == true ? item : nil
     }
 
+    package func time() async throws -> Moment? {
+        let command = PostgresCommand("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        return try await single(command).rows.first?.first.flatMap(Self.moment)
+    }
+
     package func collect(at now: Moment, limit: Int) async throws -> Int {
-        try await single(PostgresCommand(sql.collect, .integer(now.microseconds), .integer(Int64(limit)))).count
+        try await single(PostgresCommand(statements.collect, .integer(now.microseconds), .integer(Int64(limit)))).count
     }
 
     package func transaction<Result: Sendable>(
@@ -83,13 +118,11 @@ extension PostgresStore {
     private func begin(
         _ link: PostgresLink, _ keys: [ItemKey], _ durability: Durability, by deadline: ContinuousClock.Instant
     ) async throws -> [StoredItem?] {
-        var commands = [PostgresCommand("BEGIN")]
-        // Without a flush, a commit survives the end of the server process, but not a power failure.
-        if durability != .durable { commands.append(PostgresCommand("SET LOCAL synchronous_commit = off")) }
+        var commands = durability == .durable ? [.begin] : [PostgresCommand.begin, .withoutFlush]
         if keys.count > 1 {
-            commands += keys.map { PostgresCommand(sql.lockName, .text($0.table), .text($0.key)) }
+            commands += keys.map { PostgresCommand(statements.lockName, .text($0.table), .text($0.key)) }
         }
-        commands += keys.map { PostgresCommand(sql.lockRow, .text($0.table), .text($0.key)) }
+        commands += keys.map { PostgresCommand(statements.lockRow, .text($0.table), .text($0.key)) }
         return try await link.exchange(commands, by: deadline).suffix(keys.count).map {
             $0.rows.first.flatMap(Self.item)
         }
@@ -101,11 +134,11 @@ extension PostgresStore {
         _ key: ItemKey, _ old: StoredItem?, _ new: StoredItem?, at now: Moment, isDurable: Bool
     ) -> PostgresCommand? {
         guard let new else {
-            return old.map { _ in PostgresCommand(sql.delete, .text(key.table), .text(key.key)) }
+            return old.map { _ in PostgresCommand(statements.delete, .text(key.table), .text(key.key)) }
         }
         if new == old, !isDurable { return nil }
         return PostgresCommand(
-            old == nil ? sql.insert : sql.update, .text(key.table), .text(key.key), .bytes(new.value),
+            old == nil ? statements.insert : statements.update, .text(key.table), .text(key.key), .bytes(new.value),
             .integer(new.expires?.microseconds))
     }
 
@@ -113,18 +146,23 @@ extension PostgresStore {
     private func commit(
         _ link: PostgresLink, _ writes: [PostgresCommand], by deadline: ContinuousClock.Instant
     ) async throws {
-        do { _ = try await link.exchange(writes + [PostgresCommand("COMMIT")], by: deadline) } catch {
+        do { _ = try await link.exchange(writes + [.commit], by: deadline) } catch {
             guard case .lost(let reason) = error as? PostgresFailure, !writes.isEmpty else { throw error }
             throw StoreError.unknownOutcome(reason)
         }
     }
 
-    /// Runs one statement as a transaction of its own. It is repeated after a lost connection, unless it changes what
-    /// its caller must know.
+    /// Runs one statement as a transaction of its own.
     private func single(_ command: PostgresCommand, isChange: Bool = false) async throws -> PostgresResult {
+        try await exchange([command], isChange: isChange).first ?? PostgresResult()
+    }
+
+    /// Runs statements as one transaction, in one trip. They are repeated after a lost connection, unless they change
+    /// what the caller must know.
+    func exchange(_ commands: [PostgresCommand], isChange: Bool) async throws -> [PostgresResult] {
         let deadline = ContinuousClock.now + patience
         return try await again(by: deadline) { link in
-            do { return try await link.exchange([command], by: deadline).first ?? PostgresResult() } catch {
+            do { return try await link.exchange(commands, by: deadline) } catch {
                 guard case .lost(let reason) = error as? PostgresFailure, isChange else { throw error }
                 throw StoreError.unknownOutcome(reason)
             }
@@ -146,12 +184,15 @@ extension PostgresStore {
         throw StoreError.conflict
     }
 
-    private static func item(_ row: [[UInt8]?]) -> StoredItem? {
+    static func item(_ row: [[UInt8]?]) -> StoredItem? {
         guard row.count >= 2, let value = row[0] else { return nil }
-        let expires = row[1].map { bytes in
+        return StoredItem(value: value, expires: moment(row[1]))
+    }
+
+    private static func moment(_ bytes: [UInt8]?) -> Moment? {
+        bytes.map { bytes in
             Moment(microseconds: Int64(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
         }
-        return StoredItem(value: value, expires: expires)
     }
 }
 
@@ -190,8 +231,14 @@ private struct Statements {
     let read: String
     let listFromStart: String
     let listAfter: String
+    let all: String
     let take: String
     let collect: String
+    /// Counts the connections of others to this database.
+    static let others = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+        """
     let lockName = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))"
     let lockRow: String
     let insert: String
@@ -209,6 +256,10 @@ private struct Statements {
             """
         }
         (listFromStart, listAfter) = (list(">="), list(">"))
+        all = """
+            SELECT value, expires, kind, key FROM \(table) WHERE (kind, key) > ($1, $2)
+            AND (expires IS NULL OR expires > $3) ORDER BY kind, key LIMIT $4
+            """
         take = "DELETE FROM \(table) WHERE kind = $1 AND key = $2 RETURNING value, expires"
         // Rows that another process is working on are left for its next turn.
         collect = """

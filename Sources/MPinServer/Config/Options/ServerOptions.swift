@@ -11,7 +11,7 @@ package enum ServerOptions {
     package static let logLevel = ServerOption<String>.text(
         "log-level", "info", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
         "The least that is logged.")
-    static let adminListen = ServerOption<String?>.text(
+    package static let adminListen = ServerOption<String?>.text(
         "admin-listen", listenForm,
         "Loopback address for /health/live, /health/ready, /metrics and the admin API. (default: none)")
     static let tlsCert = ServerOption<String?>.text(

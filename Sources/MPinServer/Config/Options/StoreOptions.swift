@@ -13,7 +13,8 @@ extension ServerOptions {
     )
     static let counters = ServerOption<String>.text(
         "counters", "memory:", .store(.counters),
-        "Counts requests against the rate limits. Only memory: can in this version.")
+        "Counts the requests for each identity against the rate limits. memory:, or postgres: for several nodes together."
+    )
 }
 
 extension OptionKind {
