@@ -28,7 +28,7 @@ final class PostgresUpgradeTests: XCTestCase {
             let granted = attempts.enumerated().filter { $0.element.reservation == Reservation.granted }
             XCTAssertEqual(granted.count, 3 - wrong, person.userID)
             for (node, attempt) in granted {
-                _ = try await nodes[3 - node].settle(attempt, of: id, Settlement.wrong, at: now)
+                _ = try await nodes[3 - node].settle(attempt, Settlement.wrong, at: now)
             }
             let after = try await nodes[0].reserve(id, at: now)
             XCTAssertEqual(after.reservation, .refused(.blocked(until: nil)), person.userID)
