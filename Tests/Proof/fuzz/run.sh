@@ -21,7 +21,8 @@ mkdir -p "$out/modules" "$out/findings"
 
 maps=()
 for module in CGMP CSodium CBN254CX CJansson; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/module.modulemap"); done
-maps+=(-Xcc "-fmodule-map-file=$root/include/module.modulemap" -Xcc "-fmodule-map-file=$sources/CCurl/include/module.modulemap")
+maps+=(-Xcc "-fmodule-map-file=$root/include/module.modulemap")
+for module in CCurl CJose; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/include/module.modulemap"); done
 flags=(-O -g -warnings-as-errors -parse-as-library -wmo -package-name libmpin -swift-version 6 -sanitize=address,fuzzer -I "$out/modules"
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature ExistentialAny
     -enable-experimental-feature Lifetimes "${maps[@]}")
@@ -58,10 +59,13 @@ compile MPinWire $(find "$sources/MPinWire" -name '*.swift')
 compile MPinHTTP "$sources"/MPinHTTP/*.swift
 wait "$engine"
 compile MPinSDK $(find "$sources/MPinSDK" -name '*.swift')
+compile MPinSession "$sources"/MPinSession/*.swift
 compile MPinABI "$sources"/MPinABI/*.swift
-"$clang" -O1 -g -fsanitize=address,fuzzer-no-link -I"$sources/CCurl/include" -c "$sources/CCurl/mpin_curl.c" \
-    -o "$out/modules/CCurl.o"
-objects=("$out"/modules/{CCurl,BN254CX,MPinSecrets,MPinCrypto,MPinWire,MPinHTTP,MPinSDK,MPinABI}.o)
+for module in CCurl CJose; do
+    "$clang" -O1 -g -fsanitize=address,fuzzer-no-link -I"$sources/$module/include" -c "$sources/$module"/mpin_*.c \
+        -o "$out/modules/$module.o"
+done
+objects=("$out"/modules/{CCurl,CJose,BN254CX,MPinSecrets,MPinCrypto,MPinWire,MPinHTTP,MPinSDK,MPinSession,MPinABI}.o)
 link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -ljansson)
 # Checks that OPERATIONS in api.c is the number of its cases, because it is written down separately.
 [ "$(grep -c '^    case [0-9]*:' "$here/api.c")" -eq "$(sed -n 's/.*OPERATIONS = \([0-9]*\).*/\1/p' "$here/api.c")" ] ||
