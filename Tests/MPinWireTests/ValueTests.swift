@@ -42,7 +42,7 @@ final class ValueTests: XCTestCase {
     private func agreed<Value: Codable & Equatable>(
         _ type: Value.Type, _ text: String, line: UInt = #line
     ) throws -> Value {
-        let (ours, theirs) = (try read(type, text), try JSONDecoder().decode(type, from: Data(text.utf8)))
+        let (ours, theirs) = (try value(type, text), try JSONDecoder().decode(type, from: Data(text.utf8)))
         XCTAssertEqual(ours, theirs, text, line: line)
         return ours
     }
@@ -57,7 +57,13 @@ final class ValueTests: XCTestCase {
     }
 
     private func assertRefused<Value: Codable>(_ type: Value.Type, _ text: String, line: UInt = #line) {
-        XCTAssertThrowsError(try read(type, text), text, line: line)
+        XCTAssertThrowsError(try value(type, text), text, line: line)
         XCTAssertThrowsError(try JSONDecoder().decode(type, from: Data(text.utf8)), text, line: line)
+    }
+
+    private func value<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        let octets = Array(text.utf8)
+        let value = try JSON.decode(type, from: octets.span, fromAny: true)
+        return value
     }
 }
