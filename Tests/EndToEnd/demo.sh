@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Registers and logs in two users at a real server: alice with the C example, bob with the Python example. Alice also
-# logs in at the server's website and at one of somebody else, by QR code. Carol registers and logs in at a project of
+# logs in at the server's website and at one of somebody else, by QR code. Erin registers and logs in at a project of
 # MIRACL Trust, which is also at that server, with mpin-cli. At the end two browsers log each other in without any app.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
@@ -114,22 +114,22 @@ tour() {
 
 # A project whose app knows nothing of M-Pin but MIRACL's wire: a mail with a code, a PIN, a JWT for the app's server.
 trust_tour() {
-    local cli=("$root/build/mpin-cli" trust) carol=carol@example.com code registration
-    export MPIN_PROJECT=my-app MPIN_PROJECT_URL=$backend MPIN_STORE=$work/$carol.store
+    local cli=("$root/build/mpin-cli" trust) erin=erin@example.com code registration
+    export MPIN_PROJECT=my-app MPIN_PROJECT_URL=$backend MPIN_STORE=$work/$erin.store
     "$root/build/mpind" project add my-app --verification code --state-dir "$work/state" >"$work/project.log"
     say "a project of MIRACL Trust at the same server: my-app"
     mkfifo "$work/typed"
-    "${cli[@]}" register "$carol" --pin-fd 0 <"$work/typed" >"$work/register.log" 2>/dev/null &
+    "${cli[@]}" register "$erin" --pin-fd 0 <"$work/typed" >"$work/register.log" 2>/dev/null &
     registration=$!
     exec {typed}>"$work/typed"
     code=$(mailed_code)
-    say "$carol got a mail with the code $code"
+    say "$erin got a mail with the code $code"
     printf '%s\n1234\n' "$code" >&"$typed"
     exec {typed}>&-
     wait "$registration"
-    say "$carol registered with a key pair, PIN 1234: $(tail -n 1 "$work/register.log")"
-    "${cli[@]}" login "$carol" --pin-fd 0 <<<1234 >"$work/jwt" 2>/dev/null
-    say "$carol, PIN 1234: a JWT of $(wc -c <"$work/jwt") bytes, good for a minute"
+    say "$erin registered with a key pair, PIN 1234: $(tail -n 1 "$work/register.log")"
+    "${cli[@]}" login "$erin" --pin-fd 0 <<<1234 >"$work/jwt" 2>/dev/null
+    say "$erin, PIN 1234: a JWT of $(wc -c <"$work/jwt") bytes, good for a minute"
 }
 
 # Prints the line of six digits in the newest mail.

@@ -27,6 +27,7 @@ static void *owned[4096];
 static size_t owned_count;
 static mpin_sdk *sdks[2];
 static mpin_user *users[4];
+static mpin_session *session;
 static mpin_http_response *response;
 static mpin_storage_data *data;
 static uint8_t stored[2][1 << 16];
@@ -142,6 +143,28 @@ static const char *text(void)
 
 static mpin_context context;
 static mpin_config config;
+/* The file is never there: its folder cannot be made. */
+static mpin_session_config session_config = {
+    .size = sizeof session_config,
+    .path = "/dev/null/session",
+};
+static mpin_provider provider = {
+    .size = sizeof provider,
+    .name = "home",
+    .client_id = "app",
+    .issuer = "https://a",
+    .redirect_uri = "http://127.0.0.1/callback",
+    .origins = "https://a",
+};
+
+static void *configuration(const struct function *function)
+{
+    if (strcmp(function->name, "mpin_session_new") == 0)
+        return &session_config;
+    if (strcmp(function->name, "mpin_session_add_provider") == 0)
+        return &provider;
+    return &config;
+}
 
 static void *structure(void)
 {
@@ -153,8 +176,10 @@ static void *structure(void)
     return size <= 16384 || size > 1 << 16 ? result : NULL;
 }
 
-static union value argument(enum kind kind, size_t *length)
+static union value argument(const struct function *function, int number,
+                            size_t *length)
 {
+    const enum kind kind = function->parameters[number].kind;
     union value v = {.number = 0};
     const uint8_t mode = byte();
     if (mode == 0xFF && kind != LENGTH && kind != INTEGER)
@@ -162,6 +187,7 @@ static union value argument(enum kind kind, size_t *length)
     switch (kind) {
     case SDK: v.pointer = mode == 0xFE ? (void *)users[0] : (void *)sdks[mode & 1]; break;
     case USER: v.pointer = mode == 0xFE ? (void *)sdks[0] : (void *)users[mode & 3]; break;
+    case SESSION: v.pointer = mode == 0xFE ? (void *)sdks[0] : (void *)session; break;
     case RESPONSE: v.pointer = response; break;
     case DATA: v.pointer = data; break;
     case MADE: v.pointer = own(4 * sizeof(void *)); break;
@@ -175,7 +201,7 @@ static union value argument(enum kind kind, size_t *length)
     case NUMBER: v.pointer = own(sizeof(int32_t)); break;
     case OCTETS: v.pointer = own(MPIN_DOCUMENT_HASH_SIZE); break;
     case STRUCTURE: v.pointer = structure(); break;
-    case CONFIG: v.pointer = &config; break;
+    case CONFIG: v.pointer = configuration(function); break;
     case TEXT:
     case SECRET: v.pointer = (void *)(uintptr_t)text(); break;
     case BYTES: v.pointer = own(256); *length = mode; break;
@@ -203,6 +229,11 @@ static void keep(const struct function *function, const union value *values)
                 mpin_sdk_free(made[k]);
                 continue;
             }
+            if (strcmp(function->name, "mpin_session_new") == 0) {
+                mpin_session_free(session);
+                session = made[k];
+                continue;
+            }
             mpin_user_free(users[k]);
             users[k] = made[k];
         }
@@ -216,7 +247,7 @@ static void call(void)
     /* The arrays for handles have room for four. */
     size_t length = 4;
     for (int i = 0; i < function->count; i++)
-        values[i] = argument(function->parameters[i].kind, &length);
+        values[i] = argument(function, i, &length);
     depth++;
     mpin_status status = function->call(values);
     depth--;
@@ -257,6 +288,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
         mpin_user_free(users[i]);
         users[i] = NULL;
     }
+    mpin_session_free(session);
+    session = NULL;
     for (int i = 0; i < 2; i++)
         mpin_sdk_free(sdks[i]);
     while (owned_count)
