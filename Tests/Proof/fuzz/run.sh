@@ -90,7 +90,8 @@ done
 export SWIFT_BACKTRACE=enable=no
 
 fuzz() { # target
-    mkdir -p "$out/corpus/$1"
+    mkdir -p "$out/corpus/$1" "$out/files"
+    cd "$out/files" # the session's file is made here
     "$out/$1" -max_total_time="$seconds" -max_len=1024 -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 \
         -artifact_prefix="$out/findings/$1-" "$out/corpus/$1" "$out/seeds/$1" >"$out/$1.log" 2>&1
 }

@@ -143,10 +143,10 @@ static const char *text(void)
 
 static mpin_context context;
 static mpin_config config;
-/* The file is never there: its folder cannot be made. */
+/* The file is in the current folder. Each input begins without it. */
 static mpin_session_config session_config = {
     .size = sizeof session_config,
-    .path = "/dev/null/session",
+    .path = "sdk.session",
 };
 static mpin_provider provider = {
     .size = sizeof provider,
@@ -269,6 +269,7 @@ static void open_all(void)
     config.timeout_ms = 20;
     config.context = &context;
     memset(stored_size, 0, sizeof stored_size);
+    remove(session_config.path);
     for (int i = 0; i < 2; i++)
         if (mpin_sdk_new(&sdks[i]) != MPIN_OK ||
             (mpin_sdk_init(sdks[i], &config) != MPIN_OK && byte() == 0))
