@@ -198,7 +198,7 @@ static union value argument(const struct function *function, int number,
             *length = mode < *length ? mode : *length;
         memcpy(v.pointer, length, sizeof *length);
         break;
-    case NUMBER: v.pointer = own(sizeof(int32_t)); break;
+    case NUMBER: v.pointer = own(sizeof(int64_t)); break;
     case OCTETS: v.pointer = own(MPIN_DOCUMENT_HASH_SIZE); break;
     case STRUCTURE: v.pointer = structure(); break;
     case CONFIG: v.pointer = configuration(function); break;
