@@ -110,6 +110,17 @@ def registered(nodes: list[Server], user: str) -> Roaming:
     return phone
 
 
+def logs_in(phone: Phone) -> bool:
+    """Logs in with the right PIN. False if a node has no connection to the new primary yet, and answers 503."""
+    try:
+        phone.login(PIN)
+    except Refused as refused:
+        if refused.status != 503:
+            raise
+        return False
+    return True
+
+
 def any_node(nodes: list[Server], people: int) -> str:
     """Registers people and logs them in, each request at any node."""
 
@@ -537,7 +548,7 @@ def failover(folder: Path) -> str:
         wait_until(lambda: refusal(guessed, "4323") == 410)
         assert judged(nodes) - before <= 1, "more than three guesses were judged"
         for phone in known:
-            phone.login(PIN)
+            wait_until(lambda: logs_in(phone))
         return f"{len(known)} registrations and all wrong PINs outlived it; {took:.1f} s until it took writes"
     finally:
         for node in nodes:
