@@ -30,16 +30,22 @@ package struct StoreCopy: Sendable {
     }
 
     /// Copies, compares, and returns the number of items. Throws ``StoreError/unusable(_:)`` if one of the stores is in
-    /// use, if the target contains what no copy has put there, or if it is not equal to the source afterwards.
+    /// use, if the target contains what no copy has put there, or if it is not equal to the source afterwards. A target
+    /// that is equal already is a copy.
     package func run() async throws -> Int {
         for store in [source, target] { try await store.requireAlone() }
         try await Self.requireWhole(source)
         let note = try await target.read(Self.note, at: now)
         if note == nil, try await !target.items(after: nil, limit: 1, at: now).isEmpty {
+            // A copy that was killed when it had taken its note away is complete.
+            if let count = try await compare() { return count }
             throw StoreError.unusable("the target is not empty")
         }
         try await copy(after: note.flatMap(Self.key))
-        let count = try await compare()
+        guard let count = try await compare() else {
+            throw StoreError.unusable(
+                "the copy differs from its source, which was changed meanwhile: empty the target and begin again")
+        }
         for store in [source, target] { try await store.requireAlone() }
         _ = try await target.take(Self.note, at: now)
         return count
@@ -63,8 +69,8 @@ package struct StoreCopy: Sendable {
         }
     }
 
-    /// Compares the items of both stores and returns their number.
-    private func compare() async throws -> Int {
+    /// Compares the items of both stores and returns their number; nil if they are not equal.
+    private func compare() async throws -> Int? {
         var count = 0
         var last: ItemKey?
         while true {
@@ -72,10 +78,7 @@ package struct StoreCopy: Sendable {
             // The note is not a part of the copy.
             let copies = try await target.items(after: last, limit: Self.pageSize + 1, at: now)
                 .filter { $0.key != Self.note }.prefix(Self.pageSize)
-            guard page.map(\.key) == copies.map(\.key), page.map(\.item) == copies.map(\.item) else {
-                throw StoreError.unusable(
-                    "the copy differs from its source, which was changed meanwhile: empty the target and begin again")
-            }
+            guard page.map(\.key) == copies.map(\.key), page.map(\.item) == copies.map(\.item) else { return nil }
             guard let end = page.last?.key else { return count }
             count += page.count
             last = end

@@ -46,6 +46,8 @@ final class StoreCopyTests: XCTestCase {
             XCTAssertLessThanOrEqual(interruptions, count / 100 + 1, "each page is stored once")
             let (before, after) = (try await items(file), try await items(target))
             XCTAssertEqual(before, after)
+            let again = try await copy(file, target)
+            XCTAssertEqual(again, count, "a copy that was killed at its very end is complete")
         }
     }
 
