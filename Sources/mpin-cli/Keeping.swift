@@ -9,9 +9,7 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run(needsBackend: false) { client in
-            let users = try await client.users()
-            return Report(
-                users: users.map { ["user": $0.id, "state": "\($0.state)", "backend": $0.backend] })
+            Report(listing: try await client.users())
         }
     }
 }

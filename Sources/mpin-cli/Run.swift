@@ -129,6 +129,11 @@ func jsonText(_ value: some Encodable) -> String {
 }
 
 extension Report {
+    /// A list of users.
+    init(listing users: [User]) {
+        self.init(users: users.map { ["user": $0.id, "state": "\($0.state)", "backend": $0.backend] })
+    }
+
     /// The report as text for the user.
     fileprivate var lines: String {
         if let users {

@@ -38,10 +38,7 @@ extension Trust {
         @OptionGroup var options: TrustOptions
 
         func run() async throws {
-            try await options.run { client in
-                let users = try await client.currentUsers()
-                return Report(users: users.map { ["user": $0.id, "state": "\($0.state)", "backend": $0.backend] })
-            }
+            try await options.run { client in Report(listing: try await client.currentUsers()) }
         }
     }
 
