@@ -80,6 +80,13 @@ package final class ServerContext: Sendable {
         check(&arena, point: point, v: v, key: nil).isOne(arena.scratch)
     }
 
+    /// Whether the product of the pairings of `pairs`, times e(sQ, point), is 1.
+    func isOne(_ arena: inout Arena, _ pairs: MillerPairs, point: G1) -> Bool {
+        let value = arena.gt()
+        Pairing.product(value, secret, point, pairs, arena.scratch)
+        return value.isOne(arena.scratch)
+    }
+
     /// The value e(key, V) e(sQ, point). If `key` is nil, Q is used instead.
     private func check(_ arena: inout Arena, point: G1, v: G1, key: G2?) -> GT {
         let value = arena.gt()

@@ -50,18 +50,13 @@ struct Judge: Sendable {
     private func isRight(
         _ v: [UInt8], _ challenge: Challenge, _ date: Int32, _ context: ServerContext, isOnly: Bool
     ) async throws -> Bool {
-        guard !challenge.publicKey.isEmpty else {
-            let proof = LoginProof(id: id.bytes, date: date, u: challenge.u, y: challenge.y, v: v)
-            return try await isOnly ? checks.isRight(proof, context) : checks.isRightAlone(proof, context)
-        }
-        let keyed = id.bytes + challenge.publicKey
-        do {
-            return try context.verify(
-                id: keyed.span, date: date, u: challenge.u.span, y: challenge.y.span, v: v.span,
-                publicKey: challenge.publicKey.span)
-        } catch {
-            // Pass 1 takes any 128 bytes. They are no key, so they are not the registered one.
-            return false
+        let proof = LoginProof(
+            id: id.bytes + challenge.publicKey, date: date, u: challenge.u, y: challenge.y, v: v,
+            publicKey: challenge.publicKey)
+        do { return try await isOnly ? checks.isRight(proof, context) : checks.isRightAlone(proof, context) } catch {
+            // Pass 1 takes any 128 bytes. If they are no key, they are not the registered one.
+            guard challenge.publicKey.isEmpty else { return false }
+            throw error
         }
     }
 }

@@ -10,11 +10,16 @@ struct MillerPair: LineSource {
     private let q: G2Affine
     private let p: G1Affine
 
+    /// The state that is in these limbs.
+    fileprivate init(_ limbs: Limbs) {
+        var arena = Arena(limbs)
+        (t, q, p) = (arena.g2(), arena.g2Affine(), arena.g1Affine())
+    }
+
     /// Makes the state in `count` limbs. Q, and T at the start, are `point`, which has order r. `p` may be nil if
     /// `multiply` is not called, because only `multiply` uses P.
     init(_ limbs: Limbs, _ point: G2Affine, _ p: G1Affine? = nil) {
-        var arena = Arena(limbs)
-        (t, q, self.p) = (arena.g2(), arena.g2Affine(), arena.g1Affine())
+        self.init(limbs)
         t.affine.copy(point)
         t.z.setOne()
         q.copy(point)
@@ -52,5 +57,30 @@ struct MillerPair: LineSource {
         line.l0.multiply(line.l0, byFp: p.y, u)
         line.l1.multiply(line.l1, byFp: p.x, u)
         f.multiply(f, line, u)
+    }
+}
+
+/// Several pairs, for the product of their pairings.
+package struct MillerPairs: LineSource {
+    /// The number of limbs of so many pairs.
+    package static func count(_ pairs: Int) -> Int { MillerPair.count &* pairs }
+
+    private let limbs: Limbs
+    private var pairs = 0
+
+    /// Makes an empty list. The limbs must be there for all pairs that are appended (`count`).
+    package init(_ limbs: Limbs) { self.limbs = limbs }
+
+    package var isEmpty: Bool { pairs == 0 }
+
+    /// Adds a copy of the pair (q, p). q must have order r, and p must be finite.
+    package mutating func append(_ q: G2Affine, _ p: G1Affine) {
+        _ = MillerPair(limbs + MillerPairs.count(pairs), q, p)
+        pairs &+= 1
+    }
+
+    @inline(__always)
+    mutating func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs) {
+        for i in 0..<pairs { MillerPair(limbs + MillerPairs.count(i)).multiply(f, step, s) }
     }
 }

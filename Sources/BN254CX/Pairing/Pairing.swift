@@ -88,4 +88,14 @@ extension Pairing {
         MillerLoop.run(MillerValue(in: r), BothLines(first: first, second: second), t)
         FinalExponentiation.run(r, MillerValue(in: r), t)
     }
+
+    /// r = e(q, p) times the pairings of all `pairs`, with shared squarings and one final exponentiation.
+    @inline(never)
+    package static func product(_ r: GT, _ q: PreparedG2, _ p: G1, _ pairs: MillerPairs, _ s: Limbs) {
+        let ratios = s, t = s + PreparedLines.ratiosCount
+        Fp.inverse(ratios, p.y, t)
+        let lines = PreparedLines(q, p, inverseOfY: ratios, in: ratios, t)
+        MillerLoop.run(MillerValue(in: r), BothLines(first: pairs, second: lines), t)
+        FinalExponentiation.run(r, MillerValue(in: r), t)
+    }
 }
