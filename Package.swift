@@ -143,10 +143,7 @@ let package = Package(
 
         .executableTarget(
             name: "mpin-load",
-            dependencies: [
-                "MPinCrypto", "MPinSecrets", "MPinWire", "CGMP", argumentParser,
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
+            dependencies: ["MPinCrypto", "MPinSecrets", "MPinWire", "CGMP", argumentParser],
             swiftSettings: strict),
 
         tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"]),

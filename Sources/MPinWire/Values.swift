@@ -29,7 +29,7 @@ package struct SecretText: Codable, Sendable, Equatable {
     package init(_ secret: SecretBytes) { self.secret = secret }
 
     /// Copies `text`. The original is not wiped.
-    package init(_ text: String) { secret = SecretBytes(utf8: text) }
+    package init(_ text: String) { secret = SecretBytes(unguarded: text) }
 
     /// The size in UTF-8, in bytes.
     package var count: Int { secret.count }

@@ -21,6 +21,9 @@ struct LoadCommand: ParsableCommand {
     @Option(help: "Process id of the server.")
     var pid: Int32
 
+    @Option(help: "Base URL of the server's metrics, which say what its RSA signatures cost. Needed for --client and --project.")
+    var metricsURL: String?
+
     @Option(help: "Identities to register first.")
     var users = 2500
 
@@ -67,7 +70,12 @@ struct LoadCommand: ParsableCommand {
         guard (project == nil) == (projectTokenFile == nil) else {
             throw ValidationError("give --project and --project-token-file together")
         }
-        let report = try measure(Load(endpoint: endpoint, connections: connections), ServerProcess(pid: pid))
+        guard metricsURL != nil || (client == nil && project == nil) else {
+            throw ValidationError("--client and --project need --metrics-url")
+        }
+        let metrics = try metricsURL.map { try Endpoint($0).orFail("--metrics-url") }
+        let server = ServerProcess(pid: pid, metrics: metrics.map { SignatureTimes($0) })
+        let report = try measure(Load(endpoint: endpoint, connections: connections), server)
         print(json ? try report.json() : report.text)
         if let jsonTo { try Data(report.json().utf8).write(to: URL(fileURLWithPath: jsonTo)) }
         let complaints = report.complaints(
@@ -96,8 +104,8 @@ struct LoadCommand: ParsableCommand {
             trust: trust)
     }
 
-    /// How often plain logins and those of MIRACL Trust's clients are measured in turn. Their costs are compared, and other
-    /// programs of the machine must slow down both.
+    /// How often plain logins and signed ones are measured in turn. Their costs are compared, and other programs of the
+    /// machine must slow down both.
     private static let turns = 6
 
     /// Nil if no project is given. There are fewer identities than for plain logins, because their registrations are not
@@ -107,29 +115,37 @@ struct LoadCommand: ParsableCommand {
         let place = try TrustProject(id: project, tokenFile: projectTokenFile)
         let count = max(connections, users / 5)
         let identities = try Load(endpoint: load.endpoint, connections: min(connections, 8)).register(count, place)
-        _ = load.login(identities, place, seconds: min(1, seconds / 4))
-        let signature = Sampler(.signature)
-        var result = Load.Result()
-        var (costs, plainCosts): ([Double], [Double]) = ([], [])
-        for _ in 0..<Self.turns {
-            plainCosts.append(try cost(server) { load.login(plain, seconds: seconds / 12, rate: rate) }.1)
-            let turn = try cost(server) { load.login(identities, place, seconds: seconds / 6) }
-            costs.append(turn.1)
-            result.add(turn.0)
-        }
-        result.latencies.sort()
-        return SignedLogins(
-            result, cpu: costs.median, signature: signature.stop(), plain: plainCosts.median)
+        return try measureInTurn(load, plain, server) { load.login(identities, place, seconds: $0) }
     }
 
     private func measureOpenID(
         _ load: Load, _ identities: [Identity], _ server: ServerProcess, client: String
     ) throws -> SignedLogins {
-        _ = load.login(identities, client: client, seconds: min(1, seconds / 4))
-        let signature = Sampler(.signature)
-        let (result, cpu) = try cost(server) { load.login(identities, client: client, seconds: seconds) }
+        var found = try measureInTurn(load, identities, server) { load.login(identities, client: client, seconds: $0) }
         let (pages, page) = try cost(server) { load.loadPages(identities, client: client, seconds: seconds / 4) }
-        return SignedLogins(result, cpu: cpu, signature: signature.stop(), pages, page: page)
+        found.add(pages, page: page)
+        return found
+    }
+
+    /// Measures signed logins in turn with plain ones. `logIn` logs in for so many seconds.
+    private func measureInTurn(
+        _ load: Load, _ plain: [Identity], _ server: ServerProcess, _ logIn: (Double) -> Load.Result
+    ) throws -> SignedLogins {
+        _ = logIn(min(1, seconds / 4))
+        var result = Load.Result()
+        var (costs, plainCosts, signatures): ([Double], [Double], [Double]) = ([], [], [])
+        for _ in 0..<Self.turns {
+            plainCosts.append(try cost(server) { load.login(plain, seconds: seconds / 12, rate: rate) }.1)
+            let before = try server.signatureNanoseconds()
+            let turn = try cost(server) { logIn(seconds / 6) }
+            signatures.append(
+                (try server.signatureNanoseconds() - before) / Double(max(1, turn.0.latencies.count)))
+            costs.append(turn.1)
+            result.add(turn.0)
+        }
+        result.latencies.sort()
+        return SignedLogins(
+            result, cpu: costs.median, signature: signatures.median, plain: plainCosts.median)
     }
 
     /// Runs logins. Returns their result, and the server's processor time for one login in nanoseconds.

@@ -67,7 +67,7 @@ struct Report: Encodable {
             \(name.padding(toLength: 16, withPad: " ", startingAt: 0))\(found.logins), \
             \(rounded(found.loginsPerSecond)) a second, \(found.failures.values.reduce(0, +)) failed
             CPU of one      \(rounded(found.cpuMicroseconds)) us, \(rounded(found.signatureMicroseconds)) us of this \
-            for the RSA signature; the rest is \(String(format: "%.2f", found.times(cpuMicroseconds))) plain logins
+            for the RSA signature; the rest is \(String(format: "%.2f", found.times)) plain logins
             """
         return lines + (found.pageMicroseconds.map { "\nlogin page      \(rounded($0)) us" } ?? "")
     }
@@ -90,7 +90,7 @@ struct Report: Encodable {
             complaints.append("\(rounded(megabytesAfterRegistrations)) MB, more than \(Int(maxMegabytes))")
         }
         for (name, found, limit) in [("an OpenID", openID, maxTimes), ("a Trust", trust, maxTrustTimes)] {
-            guard let times = found?.times(cpuMicroseconds), times > limit else { continue }
+            guard let times = found?.times, times > limit else { continue }
             complaints.append("\(name) login costs \(String(format: "%.2f", times)) plain logins, more than \(limit)")
         }
         return complaints
@@ -109,34 +109,32 @@ struct SignedLogins: Encodable {
     let cpuMicroseconds: Double
     /// The processor time of the RSA signature of a token, in microseconds.
     let signatureMicroseconds: Double
-    /// The processor time of a plain login that was measured in turn with these logins, in microseconds. Nil: use the
-    /// report's.
-    let plainMicroseconds: Double?
+    /// The processor time of a plain login that was measured in turn with these logins, in microseconds.
+    let plainMicroseconds: Double
     /// The processor time of the server's threads for one login page of the provider, in microseconds. No login page is a
     /// part of these logins. Nil for other logins.
-    let pageMicroseconds: Double?
+    private(set) var pageMicroseconds: Double?
     /// The number of failed logins and login pages for each reason.
-    let failures: [String: Int]
+    private(set) var failures: [String: Int]
 
-    /// `cpu`, `signature`, `plain` and `page` are in nanoseconds. `pages`: the results of loading login pages.
-    init(
-        _ result: Load.Result, cpu: Double, signature: Double, plain: Double? = nil, _ pages: Load.Result? = nil,
-        page: Double? = nil
-    ) {
-        plainMicroseconds = plain.map { $0 / 1000 }
+    /// `cpu`, `signature` and `plain` are in nanoseconds.
+    init(_ result: Load.Result, cpu: Double, signature: Double, plain: Double) {
+        plainMicroseconds = plain / 1000
         logins = result.latencies.count
         loginsPerSecond = result.perSecond
         p50Milliseconds = result.percentile(0.5)
         p99Milliseconds = result.percentile(0.99)
         cpuMicroseconds = cpu / 1000
         signatureMicroseconds = signature / 1000
-        pageMicroseconds = page.map { $0 / 1000 }
-        failures = result.failures.merging(pages?.failures ?? [:], uniquingKeysWith: +)
+        failures = result.failures
     }
 
-    /// Returns how many plain logins cost as much as one of these logins without its RSA signature. `plain` is the cost
-    /// of a plain login in microseconds, if none was measured with these.
-    func times(_ plain: Double) -> Double {
-        (cpuMicroseconds - signatureMicroseconds) / (plainMicroseconds ?? plain)
+    /// Adds the results of loading login pages, one of which costs `page` nanoseconds.
+    mutating func add(_ pages: Load.Result, page: Double) {
+        pageMicroseconds = page / 1000
+        failures.merge(pages.failures, uniquingKeysWith: +)
     }
+
+    /// How many plain logins cost as much as one of these logins without its RSA signature.
+    var times: Double { (cpuMicroseconds - signatureMicroseconds) / plainMicroseconds }
 }

@@ -1,8 +1,13 @@
 import Glibc
 
-/// What the kernel reports about the server's process.
+/// What the kernel reports about the server's process, and what the server says itself.
 struct ServerProcess: Sendable {
     let pid: Int32
+    /// Nil if nothing is signed.
+    let metrics: SignatureTimes?
+
+    /// Processor time of all its RSA signatures so far, in nanoseconds.
+    func signatureNanoseconds() throws -> Double { try metrics?.nanoseconds() ?? 0 }
 
     /// Processor time of all its threads so far, in nanoseconds; nil when there is no such process.
     var cpuNanoseconds: Double? {

@@ -1,5 +1,4 @@
 import CGMP
-import CryptoExtras
 import Foundation
 import Synchronization
 
@@ -20,13 +19,6 @@ struct Yardstick: Sendable {
                 __gmpn_sec_mul(start + 8, start, 4, start + 4, 4, nil)
             }
         }
-    }
-
-    /// The signature of an ID token: RS256 with a key of 2048 bits, by the library that the server uses.
-    static let signature = Yardstick(times: 1) {
-        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-        let text = Data(repeating: 0x41, count: 512)
-        return { _ = try? key.signature(for: text, padding: .insecurePKCS1v1_5) }
     }
 }
 

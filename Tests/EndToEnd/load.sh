@@ -17,12 +17,15 @@ if [ "${STORE:-sqlite}" = postgres ]; then
     read -r url <&"$database"
     store=(--database "$url" --short-lived-store "$url" --signals "$url")
 fi
+free_ports 1
+read -r admin_port <&"$ports"
 # Most of the memory is the program itself and its libraries.
-log_level=error start_server --force-activate --trust --clients "$work/clients.yaml" "${store[@]}"
+log_level=error start_server --force-activate --trust --admin-listen "127.0.0.1:$admin_port" --clients "$work/clients.yaml" "${store[@]}"
 place=(--database "${url:-$work/state/rps.sqlite}")
 "$root/build/mpind" project add load-app "${place[@]}" >/dev/null
 "$root/build/mpind" project token add load-app load "${place[@]}" | tail -n 1 >"$work/project.token"
-"$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" --client load --max-times 2.2 \
+"$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" \
+    --metrics-url "http://127.0.0.1:$admin_port" --client load --max-times 2.2 \
     --project load-app --project-token-file "$work/project.token" --max-trust-times 1.35 \
     --max-units 110000 --max-megabytes 75 "$@"
 stop_server

@@ -186,6 +186,10 @@ final class OpenIDTests: XCTestCase {
             let line = "mpin_token_requests_total{grant=\"\(grant)\",outcome=\"\(result)\"} \(count)\n"
             XCTAssertTrue(metrics.contains(line), "\(line) is not in \(metrics)")
         }
+        for algorithm in SigningAlgorithm.allCases {
+            let line = "mpin_signature_cpu_seconds_count{algorithm=\"\(algorithm.rawValue)\"} 3\n"
+            XCTAssertTrue(metrics.contains(line), "\(line) is not in \(metrics)")
+        }
         let log = server.backend.stateFolder + "/audit/audit.jsonl"
         func events() throws -> [String] {
             try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { line in

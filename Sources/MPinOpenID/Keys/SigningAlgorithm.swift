@@ -1,6 +1,7 @@
 import CryptoExtras
 import Dispatch
 import Foundation
+import Glibc
 import JWTKit
 import MPinSecrets
 package import MPinWire
@@ -29,7 +30,7 @@ package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
     }
 
     /// Returns the signer for a private key in PEM. `kid` is the name of the key in tokens and in the published list.
-    func signer(_ pem: SecretBytes, kid: String) async throws -> Signer {
+    func signer(_ pem: SecretBytes, kid: String, _ observer: @escaping SignatureObserver) async throws -> Signer {
         let (keys, name) = (JWTKeyCollection(), JWKIdentifier(string: kid))
         var members: [String: JSONValue] = ["use": .string("sig"), "alg": .string(rawValue), "kid": .string(kid)]
         switch self {
@@ -50,9 +51,13 @@ package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
             members["y"] = .string(Base64URL.encode(Array(y)))
             await keys.add(ecdsa: key, kid: name)
         }
-        return Signer(kid: kid, algorithm: self, key: try await keys.getKey(for: name), publicMembers: members)
+        return Signer(
+            kid: kid, algorithm: self, key: try await keys.getKey(for: name), publicMembers: members, observer: observer)
     }
 }
+
+/// Is told the processor time of each signature, in seconds.
+package typealias SignatureObserver = @Sendable (SigningAlgorithm, Double) -> Void
 
 /// A private key that signs, with its name.
 package struct Signer: Sendable {
@@ -61,14 +66,17 @@ package struct Signer: Sendable {
     fileprivate let key: any JWTAlgorithm
     /// The public key as a JWK (RFC 7517). It has no private members.
     package let publicMembers: [String: JSONValue]
+    private let observer: SignatureObserver
 
     fileprivate init(
-        kid: String, algorithm: SigningAlgorithm, key: any JWTAlgorithm, publicMembers: [String: JSONValue]
+        kid: String, algorithm: SigningAlgorithm, key: any JWTAlgorithm, publicMembers: [String: JSONValue],
+        observer: @escaping SignatureObserver
     ) {
         self.kid = kid
         self.algorithm = algorithm
         self.key = key
         self.publicMembers = publicMembers
+        self.observer = observer
     }
 
     /// Returns the first part of every token of a type that this key signs. No value in it needs an escape in JSON.
@@ -79,7 +87,18 @@ package struct Signer: Sendable {
         return header
     }
 
-    fileprivate func sign(_ text: [UInt8]) throws -> [UInt8] { try key.sign(text) }
+    fileprivate func sign(_ text: [UInt8]) throws -> [UInt8] {
+        let start = Self.threadSeconds
+        defer { observer(algorithm, Self.threadSeconds - start) }
+        return try key.sign(text)
+    }
+
+    /// The processor time of this thread.
+    private static var threadSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
 
     fileprivate func admits(_ signature: [UInt8], of text: [UInt8]) -> Bool {
         (try? key.verify(signature, signs: text)) ?? false

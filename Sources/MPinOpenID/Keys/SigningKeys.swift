@@ -51,13 +51,16 @@ package final class SigningKeys: Sendable {
     let knownTokens = KnownTokens()
 
     private let algorithms: [SigningAlgorithm]
+    private let observer: SignatureObserver
 
     /// `sealKey` has 32 bytes. `name` is the name of the table in the store, and `algorithms` are those for which there
     /// are keys.
     package init(
         in store: any Store, sealKey: SecretBytes, schedule: Schedule = Schedule(), name: String = "oidc_keys",
-        algorithms: [SigningAlgorithm] = SigningAlgorithm.allCases
+        algorithms: [SigningAlgorithm] = SigningAlgorithm.allCases,
+        observer: @escaping SignatureObserver = { _, _ in }
     ) {
+        self.observer = observer
         table = Table(name, in: store)
         self.algorithms = algorithms
         self.sealKey = sealKey
@@ -142,7 +145,7 @@ package final class SigningKeys: Sendable {
             let pem = try SealedBox.open(box, key: sealKey, associatedData: Self.purpose(record.kid))
             keys.append(
                 Loaded(
-                    signer: try await record.algorithm.signer(pem, kid: record.kid), begins: record.begins))
+                    signer: try await record.algorithm.signer(pem, kid: record.kid, observer), begins: record.begins))
         }
         let loadedKeys = keys
         loaded.withLock { $0 = loadedKeys }

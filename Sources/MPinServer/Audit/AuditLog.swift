@@ -22,6 +22,8 @@ package final class AuditLog: Sendable {
     private struct Files {
         var head: Int32
         var log: Int32
+        /// The head that this process has written last. While the log has not grown since, it is that of the file.
+        var written: AuditHead?
         /// The size in bytes at which the log tries again to begin a new file; nil if its last try did not fail.
         var nextTry: Int?
     }
@@ -153,9 +155,12 @@ extension AuditLog {
             guard flock(files.head, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }
             defer { flock(files.head, LOCK_UN) }
             let size = try followRotation(&files)
-            var head = try AuditHead(file: files.head, path: place.head)
+            let written = files.written.flatMap { $0.size == size ? $0 : nil }
+            var head = try written ?? AuditHead(file: files.head, path: place.head)
+            files.written = nil
             try catchUp(&head, files, size: size)
             try body(&files, &head)
+            files.written = head
         }
     }
 
@@ -173,7 +178,7 @@ extension AuditLog {
     private func reopen(_ files: inout Files) throws {
         let file = try Self.open(place.log, O_RDWR | O_APPEND)
         close(files.log)
-        (files.log, files.nextTry) = (file, nil)
+        (files.log, files.nextTry, files.written) = (file, nil, nil)
     }
 
     private func size(_ file: Int32) throws -> Int {

@@ -8,6 +8,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case blocked = "mpin_blocked_total"
     case registrations = "mpin_registration_total"
     case pairingSeconds = "mpin_pairing_seconds"
+    case signatureSeconds = "mpin_signature_cpu_seconds"
     case storeSeconds = "mpin_store_operation_seconds"
     case storeErrors = "mpin_store_errors_total"
     case shortLivedItems = "mpin_live_sessions"
@@ -27,6 +28,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .blocked: "Identities that a wrong PIN has blocked, for good or for a while."
         case .registrations: "Registrations started."
         case .pairingSeconds: "Time of one pass 2 check, waiting for a processor included."
+        case .signatureSeconds: "Processor time of the signature of one token."
         case .storeSeconds: "Time of one store operation."
         case .storeErrors: "Store operations that failed."
         case .shortLivedItems: "Short-lived items: running logins, tokens, access numbers."
@@ -45,6 +47,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .rateLimited: ["group", "scope"]
         case .logins: ["status"]
         case .blocked: ["block"]
+        case .signatureSeconds: ["algorithm"]
         case .storeSeconds, .storeErrors: ["operation"]
         case .tokens: ["grant", "outcome"]
         case .adminRequests: ["operation", "outcome"]
@@ -60,6 +63,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         switch self {
         case .requestSeconds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
         case .pairingSeconds: [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.25]
+        case .signatureSeconds: [0.000_025, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.01]
         case .storeSeconds: [0.000_01, 0.000_1, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5]
         default: nil
         }

@@ -34,7 +34,9 @@ struct OpenIDFace: Face {
         let (clock, registry) = (config.clock, ClientRegistry(in: durable, file: config.clients))
         try await registry.requireSingleIDs(at: clock())
         origins = ClientOrigins(registry, clock: clock)
-        let keys = SigningKeys(in: durable, sealKey: OpenIDConfig.sealKey(from: key))
+        let keys = SigningKeys(
+            in: durable, sealKey: OpenIDConfig.sealKey(from: key),
+            observer: { metrics.observe(.signatureSeconds, $1, [$0.rawValue]) })
         try await keys.refresh(at: clock())
         let revoked = RevokedUsers(file: config.site.revokedUsersFile)
         provider = try await OpenIDProvider(
