@@ -1,5 +1,5 @@
 """A whole registration and login of MIRACL Trust with every part in a process of its own, and every byte between them
-recorded: no process sees both shares of a client secret (TRUST wire sections 1.4 and 10.4)."""
+recorded: no process sees both shares of a client secret (TRUST wire sections 1.4 and 10)."""
 
 from __future__ import annotations
 
