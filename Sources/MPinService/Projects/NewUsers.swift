@@ -1,5 +1,5 @@
 import MPinSecrets
-package import MPinStore
+import MPinStore
 
 /// Registrations that the project's back end confirms, and not a mail (TRUST wire section 6.1).
 extension ProjectService {
