@@ -46,7 +46,8 @@ package enum PINMapping: String, Sendable, CaseIterable {
     /// `reciprocal` is 2^44 / modulus, rounded up. It makes the quotient a product and a shift, because a division
     /// takes a time that depends on its operands, and not every compiler replaces one by a literal. The quotient is
     /// exact: `reciprocal` is too large by less than 1, so the product is too large by at most 10,000,005, which
-    /// is below 2^44 / modulus.
+    /// is below 2^44 / modulus. Always inlined: with literal factors it takes a tenth fewer instructions.
+    @inline(__always)
     private static func decimal(
         _ pin: Span<UInt8>, modulus: UInt64, reciprocal: UInt64
     ) throws(MPinError) -> UInt32 {

@@ -51,8 +51,11 @@ package struct Registrations: Sendable {
 
     /// The registration; nil if there is none or it has expired.
     package func find(_ id: MPinID, at now: Moment) async throws -> Registration? {
-        try await table.read(id.key, at: now)
+        try await find(hash: id.key, at: now)
     }
+
+    /// The registration of the M-Pin ID with this hash (``MPinID/key``); nil if there is none or it has expired.
+    func find(hash: String, at now: Moment) async throws -> Registration? { try await table.read(hash, at: now) }
 
     /// Stores a new registration.
     package func create(_ registration: Registration, expires: Moment, at now: Moment) async throws {

@@ -129,9 +129,9 @@ package struct TrustSessionDetails: Codable, Sendable {
 /// The answer to a ``TrustCodeStatusRequest`` with another status.
 package struct TrustStatusResponse: Codable, Sendable {
     package var status = "OK"
-    package var message = ""
+    package var message: String
 
-    package init() {}
+    package init(message: String = "") { self.message = message }
 }
 
 /// POST /verification/email (TRUST wire section 4.4).

@@ -49,6 +49,20 @@ package struct TrustInitiationRequest: Codable, Sendable {
     package var projectId: String?
 }
 
+/// What a project's back end gets when somebody wants to register over generation 1. The vendor's SDK takes it.
+package struct TrustNewUser: Codable, Sendable {
+    /// A JWT with the claim `events.newUser`.
+    package var new_user_token: String
+
+    package init(new_user_token: String) { self.new_user_token = new_user_token }
+}
+
+/// POST /activate/user.
+package struct TrustActivationRequest: Codable, Sendable {
+    package var hashMPinId: String
+    package var activateKey: String
+}
+
 /// The answer to ``TrustInitiationRequest``.
 package struct TrustInitiationResponse: Codable, Sendable {
     package var mpinId: String

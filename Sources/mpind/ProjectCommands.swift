@@ -136,6 +136,14 @@ struct ProjectOptions: ParsableArguments {
     @Option(help: "OpenID client whose id and secret are also those of the project's back end. May be repeated.")
     var client: [String] = []
 
+    @Option(
+        name: .customLong("new-user-url"),
+        help: """
+            Where your back end hears of a user who wants to register with an MFA client of 2017, and confirms the user in \
+            place of a mail. '' stands for a mail. (default: a mail)
+            """)
+    var newUserURL: String?
+
     /// Returns the change that consists of all given options.
     func change() -> ProjectChange {
         var change = ProjectChange()
@@ -146,6 +154,7 @@ struct ProjectOptions: ParsableArguments {
         change.linkURL = linkURL
         change.origins = origin.isEmpty ? nil : origin
         change.clients = client.isEmpty ? nil : client
+        change.newUserURL = newUserURL
         return change
     }
 }

@@ -28,8 +28,8 @@ class Split:
         for name in ["dta1", "dta2", "rps", "rpa", "rps-dta1", "rps-dta2", "rps-rpa"]:
             subprocess.run([ROOT / "build/mpind", "keys", "new", self._key(name)], check=True, capture_output=True)
         self._dta1, self._dta2, self._rps, self._private, self.port, self._mail = free_ports(6)
-        self.backend = _url(self.port)
-        self.issuer = _url(self._rps)
+        self.backend = self._reach("client", "rpa", self.port)
+        self.issuer = self._reach("client", "rps", self._rps)
         self._parts: dict[str, subprocess.Popen[bytes]] = {}
         try:
             self._start("dta1", *self._authority("dta1", self._dta1))
@@ -76,6 +76,10 @@ class Split:
     def log_text(self) -> str:
         return Path(self._log.name).read_text()
 
+    def _reach(self, caller: str, part: str, port: int) -> str:
+        """The URL by which `caller`, the client or a part, reaches the port of a part."""
+        return f"http://{_address(port)}"
+
     def _key(self, name: str) -> str:
         return str(self._folder / f"{name}.key")
 
@@ -91,10 +95,10 @@ class Split:
         return [
             "rps", "--listen", _address(self._rps), "--private-listen", _address(self._private),
             "--database", self.database(), "--key-file", self._key("rps"), "--behind-proxy",
-            "--dta1-url", _url(self._dta1), "--dta1-key-file", self._key("rps-dta1"),
-            "--dta2-url", _url(self._dta2), "--dta2-key-file", self._key("rps-dta2"),
-            "--dta2-public-url", _url(self._dta2), "--rpa-key-file", self._key("rps-rpa"),
-            "--verify-url", _url(self._mail) + "/mpinVerify", *self._faces(),
+            "--dta1-url", self._reach("rps", "dta1", self._dta1), "--dta1-key-file", self._key("rps-dta1"),
+            "--dta2-url", self._reach("rps", "dta2", self._dta2), "--dta2-key-file", self._key("rps-dta2"),
+            "--dta2-public-url", self._reach("client", "dta2", self._dta2), "--rpa-key-file", self._key("rps-rpa"),
+            "--verify-url", self._reach("rps", "rpa", self._mail) + "/mpinVerify", *self._faces(),
         ]  # fmt: skip
 
     def _faces(self) -> list[str]:
@@ -108,7 +112,8 @@ class Split:
             "rpa", "--listen", _address(self.port), "--private-listen", _address(self._mail),
             "--key-file", self._key("rpa"), "--rps-key-file", self._key("rps-rpa"),
             *(["--force-activate"] if self._provider is None else ["--mail-dir", str(self.mails), "--issuer", self.issuer]),
-            "--rps-private-url", _url(self._private), "--rps-url", _url(self._rps),
+            "--rps-private-url", self._reach("rpa", "rps", self._private),
+            "--rps-url", self._reach("rpa", "rps", self._rps),
         ]  # fmt: skip
 
     def _start(self, name: str, *options: str) -> None:
@@ -127,7 +132,3 @@ class Split:
 
 def _address(port: int) -> str:
     return f"127.0.0.1:{port}"
-
-
-def _url(port: int) -> str:
-    return f"http://{_address(port)}"

@@ -6,18 +6,24 @@ import base64
 import email
 import email.policy
 import hashlib
+import json
 import os
 import re
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
 import pytest
 import requests
-from mpin import SDK, IdentityNotVerifiedError, IncorrectPinError, State, crypto
+from joserfc import jwt
+from joserfc.jwk import KeySet
+from mpin import SDK, IdentityNotVerifiedError, IncorrectPinError, MPinError, State, crypto
 from node import ROOT, Server
 from phone import wait_until
 from relying_party import FAR, SECRET, clients_file
@@ -293,6 +299,65 @@ def test_our_client_core_at_generation_1(split: Split, tmp_path: Path) -> None:
             with pytest.raises(IncorrectPinError):
                 sdk.finish_authentication(user, PIN)
             assert user.state == State.BLOCKED
+
+
+class BackEnd(ThreadingHTTPServer):
+    """A back end as the vendor's SDK makes one: it verifies the token of an event, and confirms users of the shop before it
+    answers."""
+
+    def __init__(self, issuer: str) -> None:
+        super().__init__(("127.0.0.1", 0), NewUsers)
+        self.issuer = issuer
+        self.url = f"http://127.0.0.1:{self.server_port}/push"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def confirm(self, token: str) -> int:
+        """Returns the status of the answer."""
+        metadata = requests.get(f"{self.issuer}/.well-known/openid-configuration", timeout=30).json()
+        keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=30).json())
+        found = jwt.decode(token, keys, algorithms=["RS256"]).claims
+        must = {"iss": {"value": metadata["issuer"]}, "aud": {"value": PROJECT}, "exp": {"essential": True}}
+        jwt.JWTClaimsRegistry(**must).validate(found)
+        user = found["events"]["newUser"]
+        if not user["userID"].endswith("@shop.example") or user["expireTime"] < time.time():
+            return 400
+        body = {"hashMPinId": user["hashMPinID"], "activateKey": user["activateKey"]}
+        answer = requests.post(f"{self.issuer}/activate/user", json=body, timeout=30)
+        return answer.status_code if answer.json() == {"status": "OK", "message": "Activated"} else 500
+
+
+class NewUsers(BaseHTTPRequestHandler):
+    server: BackEnd
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(self.server.confirm(body["new_user_token"]))
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """The test sees what happens."""
+
+
+def test_a_back_end_that_hears_of_new_users(split: Split, tmp_path: Path) -> None:
+    """No mail: the project's back end knows whom it lets in (TRUST wire section 6.1)."""
+    back_end, client = BackEnd(split.issuer), Client(split.issuer)
+    operate(split, "project", "set", PROJECT, "--new-user-url", back_end.url)
+    try:
+        with SDK(tmp_path / "store", backend=split.issuer, client_id=PROJECT) as sdk:
+            user = sdk.make_new_user("known@shop.example", customer_id="")
+            sdk.start_registration_mfa(user, access_code=authorize(client)["accessId"])
+            sdk.confirm_registration(user)
+            sdk.finish_registration(user, PIN)
+            sdk.start_authentication_otp(user)
+            assert len(sdk.finish_authentication_otp(user, PIN).otp) == 6
+            stranger = sdk.make_new_user("stranger@example.com", customer_id="")
+            with pytest.raises(MPinError):
+                sdk.start_registration_mfa(stranger, access_code=authorize(client)["accessId"])
+    finally:
+        operate(split, "project", "set", PROJECT, "--new-user-url", "")
+        back_end.shutdown()
+        back_end.server_close()
+    assert not [mail for mail in split.mails.glob("*.eml") if b"shop.example" in mail.read_bytes()]
 
 
 def test_a_program_for_the_mfa_core(split: Split, tmp_path: Path) -> None:

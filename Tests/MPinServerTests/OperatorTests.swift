@@ -79,6 +79,9 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(
             changed.output.split(separator: "\n"),
             ["id: shop", "name: The shop", "pin-length: 5", "verification: code", "quickcodes: all"], changed.error)
+        let url = "https://shop.example/new?user"
+        XCTAssertTrue(try project("set", "shop", "--new-user-url", url).output.hasSuffix("new-user-url: \(url)\n"))
+        XCTAssertEqual(try project("set", "shop", "--new-user-url", "").output, changed.output)
         let made = try project("token", "add", "shop", "backend", "--days", "2")
         let token = try XCTUnwrap(made.output.split(separator: "\n").last.map(String.init), made.error)
         func verify() throws -> Int {
@@ -111,6 +114,8 @@ final class OperatorTests: XCTestCase {
             (["add", "x", "--link-url", "http://shop.example"], "link-url: an https URL"),
             (["add", "x", "--link-url", "https://shop.example/?a=b"], "link-url: an https URL"),
             (["add", "x", "--origin", "https://shop.example/"], "is not an origin"),
+            (["add", "x", "--new-user-url", "http://shop.example/new"], "new-user-url: an https URL"),
+            (["add", "x", "--new-user-url", "com.example.app:/new"], "new-user-url: an https URL"),
             (["add", "x", "--client", "a b"], "client: a b is not the id"),
             (["add", "x", "--name", "a\u{200b}"], "name: 1 to 128 bytes"),
         ]

@@ -213,8 +213,36 @@ final class TrustSafetyTests: XCTestCase {
                 let answer = try server.backend.call(
                     method, path, method == "GET" ? nil : body, headers: ["X-MIRACL-CID": "proj-1"])
                 XCTAssertEqual(answer.status == 429, number > 0, "\(method) \(path): \(answer.status)")
+                // Clients of generation 1, whose paths are Milagro's, look at the status only.
+                guard number > 0, !path.contains("rps/user"), !path.hasPrefix("/mfa/") else { continue }
+                try assertForm(answer, "TOO_MANY_REQUESTS", path)
+                XCTAssertNotNil(answer.headers["retry-after"], path)
             }
         }
+    }
+
+    /// Errors that no handler of this wire finds have its form, too, because clients look at their code.
+    func testErrorsOfOtherPartsHaveTheFormOfThisWire() async throws {
+        let server = try await InProcess.trust(self)
+        let large = String(repeating: "x", count: 70_000)
+        let long = "/rps/v2/signature/" + String(repeating: "7b", count: 5000)
+        for (method, path, body, status, code) in [
+            ("POST", "/registration", large, 413, "INVALID_REQUEST_PAYLOAD"),
+            ("GET", long, nil, 414, "INVALID_REQUEST_PAYLOAD"),
+            ("GET", "/rps/v2/pass1", nil, 405, "METHOD_NOT_ALLOWED"),
+            ("POST", "/rps/v2/nothing", "{}", 404, "NOT_FOUND"),
+        ] as [(String, String, String?, Int, String)] {
+            let answer = try server.backend.call(method, path, body, headers: ["X-MIRACL-CID": "proj-1"])
+            XCTAssertEqual(answer.status, status, path)
+            try assertForm(answer, code, String(path.prefix(40)))
+        }
+        XCTAssertNil(try server.backend.call("POST", "/rps/pass1", large).code, "Milagro has a form of its own")
+    }
+
+    private func assertForm(_ answer: Answer, _ code: String, _ path: String) throws {
+        let found: TrustErrorResponse = try answer.json()
+        XCTAssertEqual(found.error, code, path)
+        XCTAssertFalse(found.info.isEmpty || found.requestID.isEmpty, path)
     }
 
     /// The point of a commitment, in hex.

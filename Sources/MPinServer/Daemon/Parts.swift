@@ -353,9 +353,10 @@ extension Daemon {
             let ofFaces = rps?.faces.flatMap(\.cors) ?? []
             // Without a website at the same address, the provider's pages need the website's files from here.
             let alone = rpa == nil ? rps?.openID : nil
+            let (page, wire) = (rpa?.website.errorPage ?? alone?.errorPage, rps?.trust?.errorForm)
             return try Listener(
                 "public", address, edge: edge(address, limits), cors: ofFaces + cors.compactMap(\.self), rates: rates,
-                servesLogins: true, errorPage: rpa?.website.errorPage ?? alone?.errorPage,
+                servesLogins: true, errorForm: { page?($0, $1, $2) ?? wire?($0, $1, $2) },
                 readiness: readiness, logger: logger
             ) { router in
                 for face in rps?.faces ?? [] { face.addPublicRoutes(to: router) }

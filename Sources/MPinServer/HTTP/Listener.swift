@@ -20,7 +20,7 @@ struct Listener: Service {
 
     init(
         _ name: String, _ address: ListenAddress, edge: Edge, cors: [CORSPolicy] = [], rates: RateLimiter? = nil,
-        servesLogins: Bool = false, errorPage: ErrorPage? = nil, readiness: Readiness, logger: Logger,
+        servesLogins: Bool = false, errorForm: ErrorForm? = nil, readiness: Readiness, logger: Logger,
         routes: (Router<RequestContext>) -> Void
     ) throws(StartError) {
         try edge.exposure.require(address)
@@ -30,7 +30,7 @@ struct Listener: Service {
         let router = Router(context: RequestContext.self)
         router.add(
             middleware: CommonMiddleware(
-                name, edge, cors: cors, rates: rates, servesLogins: servesLogins, errorPage: errorPage))
+                name, edge, cors: cors, rates: rates, servesLogins: servesLogins, errorForm: errorForm))
         routes(router)
         self.edge = edge
         self.readiness = readiness

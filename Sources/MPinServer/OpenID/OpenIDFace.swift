@@ -94,7 +94,7 @@ struct OpenIDFace: Face {
             phoneLogoutPath, [.post: { request, context in try await logoutByPhone(request, context) }])
     }
 
-    var errorPage: ErrorPage { config.site.errorPage(prefix: config.prefix) }
+    var errorPage: ErrorForm { config.site.errorPage(prefix: config.prefix) }
 
     /// Adds the files of the pages, and a start page, for a server that has no website at this address.
     func addSiteRoutes(to router: Router<RequestContext>) {

@@ -79,6 +79,8 @@ package struct ProjectChange: Sendable {
     package var origins: [String]?
     /// A list with one empty text stands for none.
     package var clients: [String]?
+    /// An empty text stands for none.
+    package var newUserURL: String?
 
     package init() {}
 
@@ -90,7 +92,7 @@ package struct ProjectChange: Sendable {
             ("name", name != nil), ("pin-length", pinLength != nil), ("verification", verification != nil),
             ("quickcodes", quickCodes != nil),
             ("link-url", linkURL != nil), ("origin", origins != nil),
-            ("client", clients != nil),
+            ("client", clients != nil), ("new-user-url", newUserURL != nil),
         ]
         return members.filter(\.1).map(\.0).joined(separator: " ")
     }
@@ -102,6 +104,9 @@ package struct ProjectChange: Sendable {
         if let pinLength, !Project.pinLengths.contains(pinLength) { throw .badMember("pin-length: 4, 5 or 6") }
         if let linkURL, !linkURL.isEmpty, linkURL.contains("?") || (try? RedirectURI(linkURL)) == nil {
             throw .badMember("link-url: an https URL without ? and # (http on this machine), or one of an app's scheme")
+        }
+        if let newUserURL, !newUserURL.isEmpty, (try? RedirectURI(newUserURL))?.hasAppScheme ?? true {
+            throw .badMember("new-user-url: an https URL without # (http on this machine)")
         }
         for origin in origins ?? [] where origins != [""] && WebOrigin(origin) == nil {
             throw .badMember("origin: \(origin) is not an origin such as https://app.example")
@@ -119,6 +124,7 @@ package struct ProjectChange: Sendable {
         if let linkURL { project.linkURL = linkURL.isEmpty ? nil : linkURL.withoutSlashAtEnd }
         if let origins { project.origins = origins == [""] ? [] : origins }
         if let clients { project.clients = clients == [""] ? nil : clients }
+        if let newUserURL { project.newUserURL = newUserURL.isEmpty ? nil : newUserURL }
     }
 }
 
@@ -155,6 +161,7 @@ package struct ProjectEntry: Sendable, Encodable {
             "quickcodes: \((project.quickCodes ?? .all).rawValue)",
         ] + (project.linkURL.map { ["link-url: \($0)"] } ?? []) + project.origins.map { "origin: \($0)" }
             + (project.clients ?? []).map { "client: \($0)" }
+            + (project.newUserURL.map { ["new-user-url: \($0)"] } ?? [])
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -162,6 +169,7 @@ package struct ProjectEntry: Sendable, Encodable {
         case quickCodes = "quickcodes"
         case pinLength = "pin-length"
         case linkURL = "link-url"
+        case newUserURL = "new-user-url"
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -174,6 +182,7 @@ package struct ProjectEntry: Sendable, Encodable {
         try members.encodeIfPresent(project.linkURL, forKey: .linkURL)
         try members.encode(project.origins, forKey: .origin)
         try members.encode(project.clients ?? [], forKey: .client)
+        try members.encodeIfPresent(project.newUserURL, forKey: .newUserURL)
         try members.encode(project.created.iso, forKey: .created)
     }
 }

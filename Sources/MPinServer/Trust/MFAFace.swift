@@ -27,10 +27,14 @@ struct MFAFace: Face {
         return [
             "/service": [.get: { request, _, customer in try service(request, customer) }],
             base + "/clientSettings": [.get: { _, _, customer in try clientSettings(customer) }],
-            base + "/user": [.put: { request, _, customer in try await register(request, id: nil, customer) }],
+            base + "/user": [
+                .put: { request, context, customer in
+                    try await register(request, id: nil, customer, context.logger)
+                }
+            ],
             base + "/user/{id}": [
                 .put: { request, context, customer in
-                    try await register(request, id: request.mpinID(context), customer)
+                    try await register(request, id: request.mpinID(context), customer, context.logger)
                 }
             ],
             base + "/signature/{id}": [

@@ -34,19 +34,25 @@ extension MFAFace {
     }
 
     /// PUT user and PUT user/<id>: starts or restarts a registration. The user comes from a session of a browser, whose
-    /// access id the client sends, or has an activation code.
-    func register(_ request: Request, id: MPinID?, _ customer: Customer) async throws -> Response {
-        let form = try await RegisterForm(request, id: id, project: customer.project.id, limits)
+    /// access id the client sends, or has an activation code. A mail verifies the user, or the project's back end.
+    func register(
+        _ request: Request, id: MPinID?, _ customer: Customer, _ logger: Logger
+    ) async throws -> Response {
+        let project = customer.project
+        let form = try await RegisterForm(request, id: id, project: project.id, limits)
         try await trust.rates.admit(.register, user: form.application.userID)
         if let code = form.application.activationCode { return try await register(form, code: code, customer) }
         // A relying party that confirms everybody at once would let anybody in as any user of the project.
-        guard trust.config.mailer.sends, !milagro.config.verifyURL.isEmpty else {
+        guard project.newUserURL != nil || trust.config.mailer.sends && !milagro.config.verifyURL.isEmpty else {
             throw APIError(.badRequest, "Nobody can register here")
         }
         // A registration that begins again may have outlived its session.
         let isOpen = try await rules.isOpen(form.wid, project: customer.project.id)
         guard isOpen || id != nil else { throw APIError(.badRequest, "Invalid access id") }
-        let started = try await trust.service.register(form.application) { try await milagro.verify($0, form) }
+        let started = try await trust.service.register(form.application) { question in
+            guard let url = project.newUserURL else { return try await milagro.verify(question, form) }
+            return try await trust.announce(question, to: url, project, logger)
+        }
         trust.metrics.count(.registrations)
         return .json(
             MFAUserResponse(

@@ -10,6 +10,7 @@ extension TrustFace {
     func addBackEndRoutes(to router: Router<RequestContext>) {
         router.serve("/verification", [.post: answering { try await verifyByBackEndOrMail($0, $1) }])
         router.serve("/activate/initiate", [.post: answering { try await initiate($0, $1) }])
+        router.serve("/activate/user", [.post: answering { try await activateUser($0, $1) }])
         router.serve(
             "/api/v1/projects/:project/mpinids/:mpinid/revocation", [.post: answering { try await revoke($0, $1) }])
         router.serve("/api/v1/projects/:project/audit", [.get: answering { try await readAudit($0, $1) }])

@@ -85,6 +85,20 @@ struct TrustFace: Face {
         }
     }
 
+    /// The form of errors at the paths of this wire, whichever part of the server finds them.
+    var errorForm: ErrorForm {
+        { error, request, context in
+            guard Self.places.contains(where: request.uri.path.hasPrefix) else { return nil }
+            return TrustRefusal(of: error).response(context)
+        }
+    }
+
+    /// How the paths of this wire begin.
+    private static let places = [
+        "/rps/v2/", "/verification", "/registration", "/pushauth", "/dvs/", "/activate/", "/api/v1/projects/",
+        "/.well-known/project-configuration",
+    ]
+
     /// There are none: other parts of this system do not use this wire.
     func addPrivateRoutes(to router: Router<RequestContext>) {}
 

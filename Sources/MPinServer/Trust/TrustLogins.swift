@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 import MPinOpenID
 import MPinSecrets
 import MPinService
@@ -72,21 +73,28 @@ extension TrustFace {
         }
     }
 
-    /// A token for the app's own server (TRUST wire section 6.3). It says what it is for, and its audience is the
-    /// project. No token is signed for a project with the id of a client, because that client would take it for an ID
-    /// token.
+    /// A token for the app's own server (TRUST wire section 6.3). It says what it is for.
     private func token(_ login: ProjectService.Outcome, _ context: RequestContext) async throws -> String {
+        let claims: JWT.Claims = ["sub": .string(login.userID), "scope": .string(login.scope.rawValue)]
+        return try await sign(claims, for: login.projectID, at: login.now, context.logger)
+    }
+
+    /// A token with these claims, whose audience is a project. None is signed for a project with the id of a client,
+    /// because that client would take it for an ID token.
+    func sign(
+        _ claims: JWT.Claims, for project: String, at now: Moment, _ logger: Logger
+    ) async throws -> String {
         let provider = openID.provider
-        guard try await provider.client(login.projectID) == nil else {
-            context.logger.error(
-                "no token: the project has the id of an OpenID client", metadata: ["project": "\(login.projectID)"])
+        guard try await provider.client(project) == nil else {
+            logger.error("no token: the project has the id of an OpenID client", metadata: ["project": "\(project)"])
             throw APIError.internalError
         }
-        let seconds = Int(login.now.seconds)
-        let claims: JWT.Claims = [
-            "iss": .string(provider.issuer), "aud": .string(login.projectID), "sub": .string(login.userID),
-            "iat": .int(seconds), "exp": .int(seconds + Self.tokenSeconds), "scope": .string(login.scope.rawValue),
+        let seconds = Int(now.seconds)
+        let common: JWT.Claims = [
+            "iss": .string(provider.issuer), "aud": .string(project), "iat": .int(seconds),
+            "exp": .int(seconds + Self.tokenSeconds),
         ]
-        return try JWT.sign(claims, type: "JWT", by: provider.keys.signer(.rs256, at: login.now))
+        return try JWT.sign(
+            claims.merging(common) { $1 }, type: "JWT", by: provider.keys.signer(.rs256, at: now))
     }
 }

@@ -52,9 +52,23 @@ extension TrustRefusal {
             let context = error.member.map { ["params": $0] } ?? [:]
             self.init(.badRequest, "INVALID_REQUEST_BODY", error.message, context: context)
         case let error as APIError where error.status == .tooManyRequests:
-            self.init(error.status, "TOO_MANY_REQUESTS", error.message, retryAfter: error.retryAfter)
+            self.init(of: error)
         default: throw error
         }
+    }
+
+    /// An error that all faces have: too many requests or too large ones, unknown paths, failures of the server.
+    init(of error: APIError) {
+        let code =
+            switch error.status {
+            case .tooManyRequests: "TOO_MANY_REQUESTS"
+            case .serviceUnavailable: "SERVICE_UNAVAILABLE"
+            case .notFound: "NOT_FOUND"
+            case .methodNotAllowed: "METHOD_NOT_ALLOWED"
+            case let status where status.code >= 500: "INTERNAL_SERVER_ERROR"
+            default: "INVALID_REQUEST_PAYLOAD"
+            }
+        self.init(error.status, code, error.message, retryAfter: error.retryAfter)
     }
 
     private init(_ fault: ProjectFault, at now: Moment) {

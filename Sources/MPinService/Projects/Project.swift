@@ -34,6 +34,9 @@ package struct Project: Codable, Storable, Equatable {
     package var quickCodes: QuickCodeRule?
     /// The ids of the OpenID clients whose credentials are also those of the project's back end. Nil: none.
     package var clients: [String]?
+    /// Where the server tells the back end that somebody wants to register over generation 1; the back end then verifies
+    /// users, and not a mail. Nil: a mail does.
+    package var newUserURL: String?
     package let created: Moment
 
     package static let pinLengths = 4...6

@@ -11,14 +11,14 @@ struct CommonMiddleware: RouterMiddleware {
     private let checks: RequestChecks
     private let admission: Admission
     private let rates: RateLimiting?
-    private let errorPage: ErrorPage?
+    private let errorForm: ErrorForm?
 
-    /// `errorPage`: makes the page that a website shows instead of an error.
+    /// `errorForm`: makes the page that a website shows instead of an error, or an error in the form of another wire.
     init(
         _ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?, servesLogins: Bool,
-        errorPage: ErrorPage?
+        errorForm: ErrorForm?
     ) {
-        self.errorPage = errorPage
+        self.errorForm = errorForm
         forwarded = ForwardedHeaders(proxies: edge.exposure.proxies, isTLS: edge.exposure.identity != nil)
         log = RequestLog(listener: listener, metrics: edge.metrics)
         headers = StandardHeaders(cors: cors)
@@ -35,7 +35,7 @@ struct CommonMiddleware: RouterMiddleware {
         let context = forwarded.read(request, context)
         var response = try await Audit.$origin.withValue(context.remoteAddress) {
             do { return try await answer(request, context, next) } catch {
-                return try renderedError(error, request, context, page: errorPage)
+                return try renderedError(error, request, context, form: errorForm)
             }
         }
         log.record(request, context, response.status, since: start)

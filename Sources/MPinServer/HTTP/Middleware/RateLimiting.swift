@@ -29,6 +29,8 @@ struct RateLimiting: Sendable {
         let parts = path.utf8.split(separator: UInt8(ascii: "/")).suffix(2).map { Substring($0) }
         switch (parts.count == 2 ? parts.first : nil, parts.last) {
         case ("timePermit", _): return .counted(.login)
+        // A back end sends them for all its users; those that are refused are counted where that is known.
+        case ("activate", _): return .none
         case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"),
             ("verification", _), (_, "verification"), (nil, "registration"), (_, "dvsregister"):
             return .counted(.register)

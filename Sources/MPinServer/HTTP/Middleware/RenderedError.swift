@@ -4,15 +4,15 @@ import MPinStore
 import NIOCore
 import NIOHTTP1
 
-/// Makes a page for an error; nil if the caller is a program and not a person.
-typealias ErrorPage = @Sendable (APIError, Request) -> Response?
+/// Makes a page for an error, or the answer in the form of the request's wire; nil if it needs neither.
+typealias ErrorForm = @Sendable (APIError, Request, RequestContext) -> Response?
 
-/// Turns every error into an answer: JSON, or a page. An unexpected error becomes 500 and is logged.
+/// Turns every error into an answer: JSON, unless `form` makes another one. An unexpected error becomes 500 and is logged.
 func renderedError(
-    _ error: any Error, _ request: Request, _ context: RequestContext, page: ErrorPage?
+    _ error: any Error, _ request: Request, _ context: RequestContext, form: ErrorForm?
 ) throws -> Response {
     let error = try apiError(error, context)
-    return page?(error, request) ?? error.response
+    return form?(error, request, context) ?? error.response
 }
 
 private func apiError(_ error: any Error, _ context: RequestContext) throws -> APIError {

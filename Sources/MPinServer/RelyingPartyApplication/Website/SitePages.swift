@@ -20,8 +20,8 @@ extension SiteConfig {
 
     /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
     /// programs use. `prefix`: that of the RPS's public endpoints.
-    func errorPage(prefix: String) -> ErrorPage {
-        { error, request in
+    func errorPage(prefix: String) -> ErrorForm {
+        { error, request, _ in
             let accepts = request.headers[values: .accept].joined(separator: ",")
             guard accepts.contains("text/html"), !isCalledByPrograms(request.uri.path, prefix) else { return nil }
             return pages(request).refusal(error)

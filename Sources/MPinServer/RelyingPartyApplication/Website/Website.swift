@@ -13,7 +13,7 @@ struct Website: Sendable {
     let mails: PendingMails
     let mailer: Mailer
 
-    var errorPage: ErrorPage { config.site.errorPage(prefix: config.prefix) }
+    var errorPage: ErrorForm { config.site.errorPage(prefix: config.prefix) }
 
     func addRoutes(to router: Router<RequestContext>) {
         router.serve("/", [.get: { request, _ in try await home(request) }])
