@@ -148,7 +148,7 @@ def test_environment_of_sudo() -> None:
     """The user's environment does not choose the proxy through which sudo asks the provider; that of a program without
     more rights than its user does."""
     for service in ("sudo", SERVICE):
-        configure(service=service, issuer="https://provider.invalid", timeout="3")
+        configure(service=service, issuer="https://provider.invalid")
         with socket.create_server(("127.0.0.1", 0)) as proxy:
             proxy.setblocking(False)
             chosen = {"https_proxy": f"http://127.0.0.1:{proxy.getsockname()[1]}"}
