@@ -419,7 +419,7 @@ def test_wrong_secret(log: SystemLog) -> None:
 @pytest.mark.parametrize(
     ("words", "changes"),
     [
-        (("secret=hush",), {}), (("Prompt",), {}), (("timeout=0",), {}), (("timeout=601",), {}), (("timeout=1e2",), {}),
+        (("secret=hush",), {}), (("hush",), {}), (("Prompt",), {}), (("timeout=0",), {}), (("timeout=601",), {}), (("timeout=1e2",), {}),
         (("timeout=",), {}), (("timeout=-5",), {}), (("qr=svg",), {}), ((), {"issuer": None}),
         ((), {"client_id": None}), ((), {"issuer": ""}), ((), {"users": ""}),
     ],
@@ -427,7 +427,7 @@ def test_wrong_secret(log: SystemLog) -> None:
 def test_malformed_options(
     provider: Provider, log: SystemLog, words: tuple[str, ...], changes: dict[str, str | None]
 ) -> None:
-    """An option that the module does not know lets nobody in. Its value is not logged."""
+    """An option that the module does not know lets nobody in. It is not logged."""
     configure(*words, **changes)
     refused_unseen(attempt(), provider)
     log.wait_for("option" if words or "" in changes.values() else "is missing")

@@ -87,9 +87,9 @@ int read_options(pam_handle_t *pamh, int argc, const char **argv,
     *options = usual;
     for (int i = 0; i < argc; i++)
         if (read_option(argv[i], options)) {
-            /* The value is not logged: somebody may have put a secret there. */
-            pam_syslog(pamh, LOG_ERR, "unknown or malformed option: %.*s",
-                       (int)strcspn(argv[i], "="), argv[i]);
+            /* Only its number is logged: it may be a misplaced secret. */
+            pam_syslog(pamh, LOG_ERR, "option %d is unknown or malformed",
+                       i + 1);
             return -1;
         }
     if (options->issuer && options->client_id)
