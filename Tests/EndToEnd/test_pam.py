@@ -419,7 +419,8 @@ def test_wrong_secret(log: SystemLog) -> None:
 @pytest.mark.parametrize(
     ("words", "changes"),
     [
-        (("secret=hush",), {}), (("hush",), {}), (("Prompt",), {}), (("timeout=0",), {}), (("timeout=601",), {}), (("timeout=1e2",), {}),
+        (("secret=hush",), {}), (("hush",), {}), (("Prompt",), {}), (("timeout=0",), {}), (("timeout=601",), {}),
+        (("timeout=1e2",), {}),
         (("timeout=",), {}), (("timeout=-5",), {}), (("qr=svg",), {}), ((), {"issuer": None}),
         ((), {"client_id": None}), ((), {"issuer": ""}), ((), {"users": ""}),
     ],
