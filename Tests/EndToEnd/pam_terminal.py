@@ -66,8 +66,14 @@ class Terminal:
         self.wait_for("Press Enter")
         os.write(self._terminal, b"\n")
 
-    def interrupt(self) -> None:
-        os.write(self._terminal, b"\x03")
+    def interrupt(self) -> int:
+        """Presses Ctrl-C until the program ends, because sudo forgets one that comes just before it reads. Returns the
+        exit code."""
+        end = time.monotonic() + 60
+        while self._read(0.2):
+            assert time.monotonic() < end, self.shown
+            os.write(self._terminal, b"\x03")
+        return self.end()
 
     def kill(self) -> None:
         os.kill(self.child, signal.SIGKILL)
