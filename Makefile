@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
 MADE = lib server examples cli man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
+	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test build/pam_mpin.so
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -122,6 +122,11 @@ runtimes-test: lib server ## the examples in Java and Ruby
 
 objc-test: lib server build/objc/objc-test build/oidc-venv/installed ## the Objective-C classes on GNUstep: the old apps' own lines
 	Tests/EndToEnd/objc.sh
+
+pam: build/pam_mpin.so ## build build/pam_mpin.so, the PAM module
+
+pam-test: lib server build/pam_mpin.so build/oidc-venv/installed ## the PAM module with pamtester, Debian's sshd and sudo, and phones; needs root
+	Tests/EndToEnd/pam.sh
 
 numbers-test: server $(BENCH) $(LOAD) ## the rows of Sources/NUMBERS.md are those that bench and load measure
 	$(BENCH) --json >.build/names.json
@@ -196,10 +201,10 @@ sample-mobile: ## the back end of an app, and the app's login
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
+TESTS += contract runtimes-test objc-test pam-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
 	js-browser-test
 LONG += js-browser-more
-.PHONY: contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test cluster-soak store-test trust-test \
+.PHONY: contract runtimes-test objc-test pam pam-test numbers-test clients-test admin-test oidc-test samples-test cluster-test cluster-soak store-test trust-test \
 	js-browser-test js-browser-more $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
@@ -302,9 +307,12 @@ build/mpin-example: FORCE | $(LIB)
 		Sources/Packaging/mpin.pc.in >build/mpin.pc
 	PKG_CONFIG_PATH=$(CURDIR)/build $(MAKE) -C bindings/c OUT=$(CURDIR)/$@
 
-# build/mpin-example leaves build/mpin.pc.
+# build/mpin-example leaves build/mpin.pc, which is all that these two need of it.
 build/objc/objc-test: FORCE | $(LIB) build/mpin-example
 	$(MAKE) -C Tests/ObjC check built CLANG=$(SWIFT_CLANG)
+
+build/pam_mpin.so: FORCE | $(LIB) build/mpin-example
+	PKG_CONFIG_PATH=$(CURDIR)/build $(MAKE) -C bindings/pam OUT=$(CURDIR)/$@
 
 build/venv/installed: $(shell find bindings/python -name '*.py' -o -name pyproject.toml) | $(STAMP)
 	$(PYTHON) -m venv --system-site-packages build/venv

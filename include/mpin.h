@@ -1778,10 +1778,12 @@ typedef struct mpin_session_config {
     /** A value of the program's own, the argument `user` of each callback. */
     void *user;
     /** Path of the file for the session; created with mode 0600. NULL:
-     * mpin_config.storage_path followed by ".session". Required if the program
-     * stores the users itself. */
+     * mpin_config.storage_path followed by ".session". Empty: nothing is
+     * stored; the session is in memory, and ends with its handle. Required if
+     * the program stores the users itself. */
     const char *path;
-    /** How long a login in a browser may take, in milliseconds; 0: 300000. */
+    /** How long a login in a browser or by device code may take, in
+     * milliseconds; 0: 300000. */
     size_t login_timeout_ms;
     /** Asks for the PIN of a user, and writes it into `pin`, which has
      * MPIN_PIN_BUFFER_SIZE bytes, with a NUL. The library wipes the buffer.
@@ -1795,7 +1797,9 @@ typedef struct mpin_session_config {
      * Returns: MPIN_OK; any other value if no browser could be opened.
      */
     mpin_status (*open_browser)(void *user, const char *url);
-    /** Shows a code to type at another device, and returns without waiting. */
+    /** Shows a code to type at another device. The time of the login goes on
+     * meanwhile, so this may wait for the user, who may have typed the code
+     * when it returns. It may call mpin_session_cancel(). */
     void (*show_code)(void *user, const mpin_device_code *code);
     /** Is told of a new state, MPIN_SESSION_*. */
     void (*event)(void *user, int32_t state, const char *provider);

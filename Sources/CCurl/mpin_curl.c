@@ -1,5 +1,6 @@
 /* libmpin does not link libcurl. So a program with its own HTTP needs no libcurl. A binary that is distributed, such as
  * a Python wheel, uses the libcurl of the system, which gets the system's security updates. */
+#define _GNU_SOURCE
 #include "mpin_curl.h"
 
 #include <dlfcn.h>
@@ -128,3 +129,5 @@ void mpin_curl_set_quick_exit(CURL *curl) {
     (void)curl;
 #endif
 }
+
+const char *mpin_curl_secure_getenv(const char *name) { return secure_getenv(name); }

@@ -21,8 +21,9 @@ public actor SessionManager {
     /// The calls wait for the network, and for each other, so each has a thread.
     private nonisolated let queue = DispatchQueue(label: "libmpin.session", attributes: .concurrent)
 
-    /// Opens the session that is stored at `path`; nil: the path of the client's store followed by `.session`.
-    /// `loginTimeout` is how long a login in a browser may take.
+    /// Opens the session that is stored at `path`; nil: the path of the client's store followed by `.session`; empty:
+    /// nothing is stored, and the session is gone with this object. `loginTimeout` is how long a login in a browser may
+    /// take.
     public init(
         _ client: MPinClient, _ questions: SessionQuestions = SessionQuestions(), path: String? = nil,
         loginTimeout: Duration = .seconds(300)

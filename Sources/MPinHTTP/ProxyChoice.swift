@@ -1,3 +1,4 @@
+import CCurl
 import Glibc
 
 /// Decides which proxy carries a request. libcurl could read the environment itself, but it does not tell whether it
@@ -46,6 +47,6 @@ enum ProxyChoice {
 
     /// The value of an environment variable. An empty one counts as unset, as in libcurl.
     private static let variable: @Sendable (String) -> String? = { name in
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        mpin_curl_secure_getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -5,8 +5,8 @@ package import MPinSecrets
 package struct SessionParts: Sendable {
     package let transport: any HTTPTransport
     package let policy: HTTPPolicy
-    /// Where the session is stored, sealed under the key of the users.
-    package let file: SealedFile
+    /// Where the session is: in a file that is sealed under the key of the users, or in memory.
+    package let place: any TextPlace
     package let random: RandomSource
     package let now: Clock
     package let log: Log?
@@ -18,14 +18,14 @@ package struct SessionParts: Sendable {
 
 extension SDK {
     /// The parts for a session that is stored in the file at `path`; nil: the path of the users' store followed by
-    /// `.session`. Throws if the program stores the users itself and `path` is nil.
+    /// `.session`; empty: it is in memory only. Throws if the program stores the users itself and `path` is nil.
     package func sessionParts(path: String?) throws(SDKError) -> SessionParts {
         try perform { core, caller throws(SDKError) in
-            guard let path = path ?? (core.storagePath.isEmpty ? nil : core.storagePath + ".session"), !path.isEmpty
+            guard let path = path ?? (core.storagePath.isEmpty ? nil : core.storagePath + ".session")
             else { throw SDKError(.invalidArgument, "no path for the session: name a file in its configuration") }
             return SessionParts(
                 transport: core.transport, policy: caller.policy,
-                file: core.store.sealedFile(path, purpose: "mpin-session"),
+                place: path.isEmpty ? TextInMemory() : core.store.sealedFile(path, purpose: "mpin-session"),
                 random: core.random, now: core.now, log: core.log,
                 isCancelled: environment.isCancelled, timeoutMilliseconds: timeout)
         }

@@ -35,7 +35,8 @@ package final class AppSession: Sendable {
     package static let usualLoginMilliseconds: UInt32 = 300_000
 
     /// Opens the session of an app that is stored in the file at `path`; nil: the path of the users' store of `sdk`
-    /// followed by `.session`. `sdk` must be initialised.
+    /// followed by `.session`; empty: nothing is stored, and the session is gone with this object. `sdk` must be
+    /// initialised.
     package init(
         _ sdk: SDK, path: String? = nil, loginMilliseconds: UInt32 = 0, callbacks: SessionCallbacks = SessionCallbacks()
     ) throws(SDKError) {

@@ -14,18 +14,31 @@ private struct DeviceAnswer: Decodable {
 }
 
 extension AppSession {
-    /// Shows a code, and asks the provider for tokens until the user has typed the code elsewhere.
+    /// Shows a code, and asks the provider for tokens until the user has typed the code elsewhere. The time runs while
+    /// the code is shown, because a callback may wait for its user.
     func logInByDeviceCode(_ provider: Provider) throws(SDKError) -> SessionRecord {
         guard let show = callbacks.showCode else {
             throw SDKError(.interactionNotAllowed, "nobody can be shown a code: the session has no callback for it")
         }
         let answer = try deviceCode(provider)
         let lifetime = max(0, min(answer.expires_in.value, 3600))
+        let whole = limits(min(loginMilliseconds, UInt32(lifetime) * 1000))
+        let interval = UInt32(max(1, min(answer.interval?.value ?? 5, 60)))
+        let pause = Deadline.after(milliseconds: interval * 1000)
         show(
             DeviceCode(
-                userCode: printable(answer.user_code), url: printable(answer.verification_uri),
-                completeURL: answer.verification_uri_complete.map(printable) ?? "", expiresIn: Int64(lifetime)))
-        return try poll(answer, provider, limits(min(loginMilliseconds, UInt32(lifetime) * 1000)))
+                userCode: printable(answer.user_code), url: try shown(answer.verification_uri),
+                completeURL: try shown(answer.verification_uri_complete ?? ""), expiresIn: Int64(lifetime)))
+        return try poll(answer, provider, every: interval, after: pause, whole)
+    }
+
+    /// A URL that a terminal can show. One that is too long is not cut, because it would lead elsewhere.
+    private func shown(_ url: String) throws(SDKError) -> String {
+        let mostBytes = 1000
+        guard url.utf8.count <= mostBytes else {
+            throw SDKError(.responseParseError, "device authorization: a URL of more than \(mostBytes) bytes")
+        }
+        return printable(url, atMost: mostBytes)
     }
 
     private func deviceCode(_ provider: Provider) throws(SDKError) -> DeviceAnswer {
@@ -43,14 +56,16 @@ extension AppSession {
     }
 
     private func poll(
-        _ answer: DeviceAnswer, _ provider: Provider, _ whole: CallLimits
+        _ answer: DeviceAnswer, _ provider: Provider, every interval: UInt32, after firstPause: Deadline,
+        _ whole: CallLimits
     ) throws(SDKError) -> SessionRecord {
-        var seconds = UInt32(max(1, min(answer.interval?.value ?? 5, 60)))
+        var (seconds, pause) = (interval, firstPause)
         var form = Form()
         form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
         form.add("device_code", answer.device_code)
         while true {
-            try wait(seconds, whole)
+            try wait(pause, whole)
+            defer { pause = .after(milliseconds: seconds * 1000) }
             let requests = requests(CallLimits(deadline: limits().deadline, isCancelled: whole.isCancelled))
             do throws(SDKError) {
                 let received = try tokens("token", provider, form, isRepeatable: false, requests)
@@ -67,13 +82,13 @@ extension AppSession {
         }
     }
 
-    private func wait(_ seconds: UInt32, _ whole: CallLimits) throws(SDKError) {
-        let pause = Deadline.after(milliseconds: seconds * 1000)
-        while pause.remainingMilliseconds() > 0 {
+    private func wait(_ pause: Deadline, _ whole: CallLimits) throws(SDKError) {
+        while true {
             guard !whole.isCancelled() else { throw SDKError(.canceled, "the login was cancelled") }
             guard whole.deadline.remainingMilliseconds() > 0 else {
                 throw SDKError(.timedOut, "nobody has typed the code in time")
             }
+            guard pause.remainingMilliseconds() > 0 else { return }
             pause.sleep(atMost: 50)
         }
     }

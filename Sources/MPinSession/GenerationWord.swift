@@ -12,17 +12,32 @@ final class GenerationWord: @unchecked Sendable {
     private let word: UnsafeMutablePointer<Atomic<UInt64>>
     private static let size = 8
 
-    /// Maps the file at `path`, which is made if there is none.
-    init(_ path: String) throws(SDKError) {
+    /// Maps the file at `path`, which is made if there is none; nil: memory of this process.
+    init(_ path: String?) throws(SDKError) {
+        guard let path else {
+            word = try Self.map(-1, MAP_PRIVATE | MAP_ANONYMOUS, "memory")
+            return
+        }
         let (file, status): (Int32, stat)
         do { (file, status) = try PlainFile.open(path, O_RDWR | O_CREAT) } catch {
             throw SDKError(.storageError, "cannot open \(error)")
         }
         defer { close(file) }
-        guard status.st_size >= Self.size || ftruncate(file, Self.size) == 0,
-            let memory = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), memory != MAP_FAILED
-        else { throw SDKError(.storageError, "cannot map \(path): \(String(cString: strerror(errno)))") }
-        word = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1)
+        guard status.st_size >= Self.size || ftruncate(file, Self.size) == 0 else { throw Self.failure(path) }
+        word = try Self.map(file, MAP_SHARED, path)
+    }
+
+    private static func map(
+        _ file: Int32, _ flags: Int32, _ name: String
+    ) throws(SDKError) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, flags, file, 0), memory != MAP_FAILED else {
+            throw failure(name)
+        }
+        return memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1)
+    }
+
+    private static func failure(_ name: String) -> SDKError {
+        SDKError(.storageError, "cannot map \(name): \(String(cString: strerror(errno)))")
     }
 
     deinit { munmap(word, Self.size) }

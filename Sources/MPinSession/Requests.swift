@@ -95,6 +95,6 @@ private struct OAuthFault: Decodable {
 
 /// At most 100 characters of the ones that an OAuth error may have (RFC 6749 section 5.2): a text from a server may go
 /// to a terminal.
-func printable(_ text: String) -> String {
-    String(decoding: text.utf8.prefix(100).map { (32...126).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+func printable(_ text: String, atMost count: Int = 100) -> String {
+    String(decoding: text.utf8.prefix(count).map { (32...126).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
 }

@@ -542,6 +542,36 @@ def test_login_by_device_code(app: App) -> None:
     session.renew()
 
 
+def test_time_of_a_device_code(app: App) -> None:
+    """The time goes on while the code is shown, and a callback may end the login."""
+    for wait, scope, expected in ((1.2, "openid", mpin.TimedOutError), (0, "openid", mpin.CanceledError)):
+        show = (lambda _: session.cancel()) if not wait else (lambda _: time.sleep(wait))
+        session = app.open(show_code=show, login_timeout=1 if wait else 60)
+        session.add_provider(mpin.Provider("tv", "tv", PUBLIC, mpin.Login.DEVICE_CODE, scope=scope))
+        app.proxy.reset()
+        with pytest.raises(expected):
+            session.login("tv")
+        assert app.proxy.asked[TOKEN] == 0
+
+
+def test_session_in_memory(app: App) -> None:
+    """A session with an empty path writes no file, is renewed like others, and is that of one object."""
+    before = set(app.folder.iterdir())
+    sdk = mpin.SDK(app.store, backend=PUBLIC)
+    session, other = (mpin.Session(sdk, "", ask_pin=lambda _: PIN) for _ in range(2))
+    for each in (session, other):
+        each.add_provider(provider("app"))
+    session.login("app", app.user)
+    token = session.access_token()
+    with ThreadPoolExecutor(10) as pool:
+        renewed = set(pool.map(lambda _: session.authorization(API, rejected=f"Bearer {token}"), range(10)))
+    assert len(renewed) == 1 and f"Bearer {token}" not in renewed and app.proxy.renewals() == 1
+    assert other.state is mpin.SessionState.SIGNED_OUT
+    session.logout()
+    assert session.state is mpin.SessionState.SIGNED_OUT
+    assert set(app.folder.iterdir()) == before
+
+
 def test_oauth_without_openid(app: App) -> None:
     """A provider without OpenID Connect is described by its URLs, and by its names of the claims."""
     session = app.open(open_browser=lambda url: bool(browsers.append(threading.Thread(target=browse, args=(url,)))

@@ -54,6 +54,10 @@ CURLcode mpin_curl_set_smtp_only(CURL *curl);
 /* Lets a call end at its deadline even if a name server does not answer (from libcurl 7.87). */
 void mpin_curl_set_quick_exit(CURL *curl);
 
+/* The value of an environment variable, for the choice of a proxy. NULL in a program with more rights than its user, such
+ * as sudo, whose environment is the user's. Swift's module of libc lacks secure_getenv(). */
+const char *mpin_curl_secure_getenv(const char *name);
+
 #pragma GCC visibility pop
 
 #endif

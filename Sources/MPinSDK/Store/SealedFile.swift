@@ -8,9 +8,8 @@ package import MPinSecrets
 ///     <hex of the sealed text>
 ///
 /// The first line has the form of the first line of ``StoreFormat``, with another first word.
-package final class SealedFile: Sendable {
-    /// The absolute path.
-    package let path: String
+package final class SealedFile: TextPlace {
+    package let path: String?
     private let storage: FileStorage
     private let purpose: String
     private let key: StoreKey
@@ -26,15 +25,13 @@ package final class SealedFile: Sendable {
         self.random = random
     }
 
-    /// The text; nil if there is none, or if it is damaged or was sealed under another key.
+    /// The text; nil also if it is damaged or was sealed under another key.
     package func read() throws(SDKError) -> SecretBytes? {
         guard let blob = try storage.read() else { return nil }
         return try open(blob)?.text
     }
 
-    /// Replaces the text by what `change` returns. It receives nil where ``read()`` returns nil. A damaged file is
-    /// copied to another place first. `afterwards` is called before another process can change the file, also after a
-    /// failure.
+    /// A damaged file is copied to another place first.
     package func update(
         within limits: CallLimits?, afterwards: () -> Void,
         _ change: (SecretBytes?) throws(SDKError) -> SecretBytes

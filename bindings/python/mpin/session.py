@@ -123,6 +123,7 @@ class Session(Calls):
         login_timeout: float = 300.0,
     ) -> None:
         """Opens the session that is stored at `path`, by default the path of the sdk's store followed by ".session".
+        With an empty path nothing is stored: the session is in memory, and ends with this object.
 
         ask_pin: asks the user for the PIN; None means that the user has cancelled.
         open_browser: opens the system's browser at a URL and returns whether it could, such as webbrowser.open.
