@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,7 @@ from kubernetes_validate.utils import all_versions
 
 from cluster import Database, Roaming
 from node import PIN
-from phone import Phone, Refused
+from phone import Phone, Refused, wait_until
 
 DEPLOY = ROOT / "Sources/Packaging/deploy"
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
@@ -303,7 +304,9 @@ def three_nodes(folder: Path, secrets: Path, authorities: Path) -> str:
     meanwhile, and Prometheus gets the metrics, and nothing else."""
     database = Database()
     trusted = Mount("/etc/ssl/certs/ca-certificates.crt", authorities, is_writable=False)
-    socket = Mount(str(database.folder), database.folder)
+    # The user in the containers is another one than that of the database.
+    database.folder.chmod(0o711)
+    place = Mount(str(database.folder), database.folder)
     dtas = [pod_of(DEPLOY / f"kubernetes/dta{n}.yaml", folder / f"dta{n}", secrets, local, []) for n in (1, 2)]
 
     def changed(text: str) -> str:
@@ -315,7 +318,7 @@ def three_nodes(folder: Path, secrets: Path, authorities: Path) -> str:
     path = DEPLOY / "kubernetes/three-nodes.yaml"
     [workload] = of_kind(path, "StatefulSet")
     nodes = [
-        pod_of(path, folder / f"node{number}", secrets, changed, [trusted, socket])
+        pod_of(path, folder / f"node{number}", secrets, changed, [trusted, place])
         for number in range(workload["spec"]["replicas"])
     ]
     backends = [f"http://127.0.0.1:{node.ports['8005']}" for node in nodes]
@@ -344,6 +347,7 @@ def three_nodes(folder: Path, secrets: Path, authorities: Path) -> str:
 def metrics(node: Pod) -> None:
     """Asks the proxy in a pod for the metrics of both parts. It refuses everything else."""
     place = f"http://127.0.0.1:{node.ports['9100']}"
+    wait_until(lambda: is_listening(node.ports["9100"]))
     for part in ("rps", "rpa"):
         with urllib.request.urlopen(f"{place}/metrics/{part}", timeout=20) as answer:
             assert b"mpin_build_info{" in answer.read(), part
@@ -354,6 +358,11 @@ def metrics(node: Pod) -> None:
             assert refused.code == 403, (wrong, refused.code)
         else:
             raise AssertionError(f"{wrong} was answered")
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def main() -> int:
