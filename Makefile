@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
 MADE = lib server examples cli man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test build/pam_mpin.so
+	build/oidc-venv/installed build/deploy-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test build/pam_mpin.so
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -153,11 +153,18 @@ cluster-test: lib server ## three servers with one PostgreSQL database: any of t
 cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
 cluster-soak: cluster-test ## cluster-test with more people, guesses and kills
 
+size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/size.py $(SIZE_FLAGS)
+
+LONG += size
+.PHONY: size
+
 pages-test: lib server $(LOAD) ## 5,000 login pages wait at a separate RPA, and logins take no longer
 	$(SOAK) --only "waiting pages" --seconds 10
 
-times-test: lib server ## the time of an answer reveals nothing: 20,000 samples of each kind
+times-test: lib server $(LOAD) ## the time of an answer reveals nothing: 20,000 samples of each kind, and 2,000 while the server is busy
 	$(SOAK) --only "answer times" --samples 20000
+	$(SOAK) --only "busy times" --samples 20000
 	$(SOAK) --only "permit times" --samples 20000
 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
@@ -254,6 +261,12 @@ asan tsan:
 
 coverage: build/coverage/libmpin.so server ## how many lines of each module the tests execute; at least 90 % of the client core
 	Tests/coverage.sh build/coverage/libmpin.so .build-coverage
+
+flood-test: $(SWIFT_TESTS) ## a flood of wrong proofs makes right ones at most a tenth slower
+	FULL=1 $(SWIFT) test -c release --skip-build --filter FloodTests
+
+LONG += flood-test
+.PHONY: flood-test
 
 laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cases each
 	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests

@@ -33,7 +33,8 @@ package enum KeyFile {
     private static let keySize = 32
     private static let fileSize = 2 * keySize + 1
 
-    /// Reads the key from the file, 32 bytes. Refuses a file that the group or others can read or write.
+    /// Reads the key from the file, 32 bytes. Refuses a file that the group or others can read or write, except root's
+    /// file that the group can read.
     package static func load(_ path: String) throws(KeyFileError) -> SecretBytes {
         let text = try SecretFile.load(path, limit: fileSize + 1)
         guard text.count == fileSize || text.count == fileSize - 1,

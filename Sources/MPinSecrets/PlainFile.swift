@@ -45,6 +45,14 @@ package enum PlainFile {
         return (file, status)
     }
 
+    /// Whether only the owner of a file can read it, by what `fstat` reports. If the owner is root, the group of the file
+    /// may read it, too, because this program may be in that group: Kubernetes gives a program without rights its secrets
+    /// in this way. `user`: the effective user of this program.
+    package static func isPrivate(_ status: stat, to user: uid_t = geteuid()) -> Bool {
+        let isOfRoot = status.st_uid == 0 && user != 0
+        return status.st_mode & (isOfRoot ? 0o037 : 0o077) == 0
+    }
+
     /// Whether the path names something other than a regular file, so that reading it may block.
     package static func mayWait(_ path: String) -> Bool {
         var status = stat()

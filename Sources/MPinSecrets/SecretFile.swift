@@ -3,7 +3,7 @@ import Glibc
 /// A secret of any format in a file that only its owner can read.
 package enum SecretFile {
     /// Reads at most the first `limit` bytes of the file. Refuses anything but a regular file, and a file that the
-    /// group or others can read or write.
+    /// group or others can read or write (``PlainFile/isPrivate(_:to:)``).
     package static func load(_ path: String, limit: Int) throws(KeyFileError) -> SecretBytes {
         let file: Int32
         let status: stat
@@ -12,7 +12,7 @@ package enum SecretFile {
             throw .system(path: path, errno: code)
         }
         defer { close(file) }
-        guard status.st_mode & 0o077 == 0 else { throw .permissions(path: path) }
+        guard PlainFile.isPrivate(status) else { throw .permissions(path: path) }
         let buffer = SecretBytes(count: limit)
         var bytes = buffer.mutableSpan
         let length = bytes.withUnsafeMutableBufferPointer { read(file, $0.baseAddress, $0.count) }

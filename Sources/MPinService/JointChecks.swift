@@ -1,4 +1,4 @@
-import MPinCrypto
+package import MPinCrypto
 import MPinSecrets
 import Synchronization
 
@@ -59,7 +59,7 @@ package final class JointChecks: Sendable {
     package var waiting: Int { state.withLock { $0.context == nil ? 0 : $0.members.count + 1 } }
 
     /// Whether the proof is right.
-    func isRight(_ proof: LoginProof, _ context: ServerContext) async throws -> Bool {
+    package func isRight(_ proof: LoginProof, _ context: ServerContext) async throws -> Bool {
         let outcome = await withUnsafeContinuation { waiting in
             let member = Member(proof: proof, waiting: waiting)
             if let outcome = state.withLock({ $0.enter(member, context) }) { waiting.resume(returning: outcome) }
@@ -85,7 +85,7 @@ package final class JointChecks: Sendable {
     }
 
     /// Whether the proof is right, which nothing else is checked with.
-    func isRightAlone(_ proof: LoginProof, _ context: ServerContext) throws -> Bool {
+    package func isRightAlone(_ proof: LoginProof, _ context: ServerContext) throws -> Bool {
         var isRight = false
         defer { state.withLock { isRight ? $0.wrong.note(right: 1) : $0.wrong.noteWrong() } }
         let key = proof.publicKey

@@ -1,5 +1,5 @@
 package import Logging
-import MPinCrypto
+package import MPinCrypto
 import MPinStore
 import ServiceLifecycle
 import Synchronization
@@ -51,7 +51,7 @@ package final class ServerKeyRing: Sendable {
     }
 
     /// The server secret for an identity that was registered under `keyID`; nil if that master secret is retired.
-    func context(_ keyID: String) async throws -> ServerContext? { try await keys(for: keyID).context(keyID) }
+    package func context(_ keyID: String) async throws -> ServerContext? { try await keys(for: keyID).context(keyID) }
 
     /// Asks the D-TAs which master secrets they serve now. If several refreshes run at once, the result of the one that
     /// was begun last is kept.

@@ -112,6 +112,9 @@ install_server() {
     package=mpind
     put_program mpind
     put 644 "$here/systemd/mpind@.service" "/lib/systemd/system/mpind@.service"
+    for file in mpind@dta1.service.d/part.conf mpind@dta2.service.d/part.conf; do
+        put 644 "$here/systemd/$file" "/lib/systemd/system/$file"
+    done
     put 644 "$here/systemd/mpind-sysusers.conf" /usr/lib/sysusers.d/mpind.conf
     put 644 "$here/systemd/mpind-tmpfiles.conf" /usr/lib/tmpfiles.d/mpind.conf
     for part in serve dta rps rpa; do put 644 "$here/config/$part.yaml" "/etc/mpind/$part.yaml"; done

@@ -1,15 +1,15 @@
 # Makes the archives, packages and documents that people install, from the build results. The Makefile includes this
 # file.
 
-.PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file alerts-test man-test \
-	static image image-test deb deb-pack deb-lint deb-test wheel wheel-test
+.PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file alerts-test dashboard-test deploy-test \
+	man-test static image image-test deb deb-pack deb-lint deb-test wheel wheel-test
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 
-TESTS += install-test cli-test man-test reference-test wheel-test dist sbom alerts-test
+TESTS += install-test cli-test man-test reference-test wheel-test dist sbom alerts-test dashboard-test deploy-test
 LONG += docs swift-test reproducible image-test deb-test
 
 ##@ Ship
@@ -61,7 +61,18 @@ swift-test: packages server ## register and log in from a Swift program of its o
 alerts-test: $(STAMP) ## the alerts for Prometheus, by promtool
 	Tests/Packaging/alerts.sh
 
-unit-file: server ## the systemd unit against systemd's own checks
+dashboard-test: lib server ## the dashboard for Grafana: promtool parses its queries, a running mpind has its metrics
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/Packaging/dashboard.py
+
+deploy-test: lib server build/deploy-venv/installed ## the compose file and the Kubernetes manifests: schemas, rules, and logins at what they describe
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python:Tests/EndToEnd build/deploy-venv/bin/python -B Tests/Packaging/deploy.py
+
+build/deploy-venv/installed: Tests/Packaging/deploy-requirements.txt | $(STAMP)
+	$(PYTHON) -m venv build/deploy-venv
+	build/deploy-venv/bin/pip install --quiet --no-deps --requirement $<
+	@touch $@
+
+unit-file: server ## the systemd units against systemd's own checks
 	Tests/EndToEnd/units.sh build/mpind
 
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)

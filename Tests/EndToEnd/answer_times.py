@@ -73,14 +73,14 @@ class Connection:
 
 
 class Guesser:
-    """A client that tries a wrong PIN for one identity. It computes pass 1 beforehand, so that it does little while
-    times are measured."""
+    """A client that tries a PIN for one identity, usually a wrong one. It computes pass 1 beforehand, so that it does
+    little while times are measured."""
 
-    def __init__(self, id: bytes, token: bytes, date: int, permit: bytes | None) -> None:
+    def __init__(self, id: bytes, token: bytes, date: int, permit: bytes | None, pin: str = "9999") -> None:
         self._id = id.hex()
         self._x = crypto.random_generate()
-        pin = crypto.pin_to_scalar(crypto.PinMapping.DECIMAL4, b"9999")
-        self._sec, u, ut = crypto.client_1(date, id, self._x, *pin, token, permit)
+        scalar = crypto.pin_to_scalar(crypto.PinMapping.DECIMAL4, pin.encode())
+        self._sec, u, ut = crypto.client_1(date, id, self._x, *scalar, token, permit)
         self._pass1 = {"pass": 1, "mpin_id": self._id, "U": u.hex(), "UT": (ut or b"").hex()}
 
     def guess(self, connection: Connection, status: int | None = None) -> list[float]:
@@ -92,7 +92,7 @@ class Guesser:
         second, token, pass2 = connection.post("/rps/pass2", proof)
         assert second == 200, second
         third, _, end = connection.post("/mpinAuthenticate", {"mpinResponse": token})
-        assert status in (None, third), f"a wrong PIN came to {third} instead of {status}"
+        assert status in (None, third), f"a PIN came to {third} instead of {status}"
         return [pass1, pass2, end]
 
 
@@ -134,7 +134,7 @@ class Kind:
     """A group of identities. From outside, all groups must look the same."""
 
     name: str
-    #: The status with which /mpinAuthenticate must answer a wrong PIN for these identities; None accepts any status.
+    #: The status with which /mpinAuthenticate must answer for these identities; None accepts any status.
     status: int | None
     people: list[Guesser]
     times: list[list[float]] = field(default_factory=list)

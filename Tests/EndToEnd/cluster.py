@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from typing import Any
 from node import LOST, PIN, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
+from replicas import replicas
 from two_nodes import guess, judged, refusal, replay
 
 NODES = 3
@@ -231,14 +233,17 @@ def lost_database(nodes: list[Server], database: Database, count: int) -> str:
     return f"{len(known)} registrations outlived {count} kills of the database; logins {max(took):.1f} s after its return"
 
 
-def front(folder: Path, database: Database, state: str, count: int) -> str:
-    """Puts haproxy before nodes, configured by the lines of docs/postgres.md, and kills each of them while people log in.
-    Only logins that had begun then may fail. `count` logins come between two kills at least."""
+def front(folder: Path, database: Database, state: str, count: int, program: str) -> str:
+    """Puts haproxy or nginx before nodes, configured by the lines of docs/postgres.md, and kills each of them while people
+    log in. Only logins that had begun then may fail. `count` logins come between two kills at least."""
     [port] = free_ports(1)
+    folder = folder / program
+    folder.mkdir()
     url = f"http://127.0.0.1:{port}"
     options = [*stores(database), "--behind-proxy", "--public-url", url]
     nodes = [Server(folder / f"behind{n}", state=state, options=options) for n in range(NODES)]
-    proxy = subprocess.Popen(["haproxy", "-q", "-f", haproxy_config(folder, port, nodes)])
+    configured = {"haproxy": haproxy_command, "nginx": nginx_command}[program]
+    proxy = subprocess.Popen(configured(folder, port, nodes))
     kills: list[Server] = []
     is_down = threading.Event()
     done = threading.Event()
@@ -289,20 +294,37 @@ def front(folder: Path, database: Database, state: str, count: int) -> str:
         proxy.kill()
         proxy.wait()
     assert len(lost) <= 3 * len(phones), f"{len(lost)} logins lost"
-    return f"{len(logged_in)} logins through haproxy, each node was killed once, {len(lost)} logins that had begun were lost"
+    return f"{len(logged_in)} logins through {program}, each node was killed once, {len(lost)} logins that had begun were lost"
 
 
-def haproxy_config(folder: Path, port: int, nodes: list[Server]) -> Path:
-    """Writes the lines of docs/postgres.md, with these ports and without TLS, into a file."""
-    _, _, rest = (ROOT / "docs/postgres.md").read_text().partition("```haproxy\n")
-    text = rest.partition("```")[0].replace("bind :443 ssl crt /etc/haproxy/mpin.pem", f"bind 127.0.0.1:{port}")
+def haproxy_command(folder: Path, port: int, nodes: list[Server]) -> list[str]:
+    waits = "defaults\n    mode http\n    timeout connect 2s\n    timeout client 60s\n    timeout server 60s\n"
+    file = folder / "haproxy.cfg"
+    file.write_text(waits + proxy_lines("haproxy", "bind :443 ssl crt /etc/haproxy/mpin.pem", f"bind 127.0.0.1:{port}", nodes))
+    return ["haproxy", "-q", "-f", str(file)]
+
+
+def nginx_command(folder: Path, port: int, nodes: list[Server]) -> list[str]:
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    user = "user root; " if os.geteuid() == 0 else ""
+    events = "events { worker_connections 4096; }"
+    (folder / "nginx.conf").write_text(
+        f"{user}daemon off; pid {folder}/pid; {events} http {{ access_log off; {paths} include site.conf; }}"
+    )
+    site = proxy_lines("nginx", "listen 443 ssl;", f"listen 127.0.0.1:{port};", nodes)
+    (folder / "site.conf").write_text(re.sub(r" *ssl_certificate.*\n", "", site))
+    return ["/usr/sbin/nginx", "-e", f"{folder}/errors.txt", "-c", f"{folder}/nginx.conf"]
+
+
+def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> str:
+    """The lines of docs/postgres.md for a proxy, with these ports and without TLS."""
+    _, _, rest = (ROOT / "docs/postgres.md").read_text().partition(f"```{program}\n")
+    text = rest.partition("```")[0].replace(listen, here)
     for number, node in enumerate(nodes, 1):
         text = text.replace(f"10.0.0.1{number}:8005", f"127.0.0.1:{node.port}")
     assert text.count("127.0.0.1") == 1 + len(nodes), text
-    waits = "defaults\n    mode http\n    timeout connect 2s\n    timeout client 60s\n    timeout server 60s\n"
-    file = folder / "haproxy.cfg"
-    file.write_text(waits + text)
-    return file
+    return text
 
 
 def storm(nodes: list[Server], count: int) -> str:
@@ -623,7 +645,9 @@ def main() -> int:
             ("waking", lambda: waking(nodes, 6)),
             ("operators", lambda: operators(nodes, database, Path(folder))),
             ("lost node", lambda: lost_node(nodes, 20)),
-            ("front", lambda: front(Path(folder), database, nodes[0].state, 20)),
+            ("haproxy", lambda: front(Path(folder), database, nodes[0].state, 20, "haproxy")),
+            ("nginx", lambda: front(Path(folder), database, nodes[0].state, 20, "nginx")),
+            ("D-TA", lambda: replicas(Path(folder))),
             ("lost database", lambda: lost_database(nodes, database, options.kills)),
             ("storm", lambda: storm(nodes, options.guesses)),
             ("rates", lambda: rates(Path(folder), database, nodes[0].state)),

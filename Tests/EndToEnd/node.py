@@ -9,8 +9,9 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,20 @@ class Server:
     def load(self, **options: Any) -> dict[str, Any]:
         """Runs mpin-load with this server and returns its results."""
         return load(self.backend, self.pid, **options)
+
+    @contextlib.contextmanager
+    def busy(self, connections: int) -> Iterator[None]:
+        """Lets people log in over so many connections meanwhile, with right PINs, as fast as the server answers."""
+        words = ["--url", self.backend, "--pid", str(self.pid), "--json", "--connections", str(connections)]
+        words += ["--users", str(2 * connections), "--seconds", "100000"]
+        with tempfile.TemporaryFile() as said:
+            logins = subprocess.Popen([ROOT / ".build/release/mpin-load", *words], stdout=said, stderr=said)
+            try:
+                yield
+                assert logins.poll() is None, "mpin-load has ended"
+            finally:
+                logins.kill()
+                logins.wait()
 
     def revoke(self, user: str) -> None:
         command = [str(ROOT / "build/mpind"), "user", "revoke", user, "--state-dir", self.state]

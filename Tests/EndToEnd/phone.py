@@ -111,7 +111,8 @@ class Phone:
         target = parts.path + ("?" + parts.query if parts.query else "")
         content = None if body is None else json.dumps(body)
         # Uses a new connection for each request, like Milagro's client.
-        with closing(http.client.HTTPConnection(parts.netloc, timeout=60)) as connection:
+        kind_of = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        with closing(kind_of(parts.netloc, timeout=60)) as connection:
             kind = {"Content-Type": "application/json"} if body else {}
             connection.request(method, target, content, {**kind, **(headers or {})})
             answer = connection.getresponse()

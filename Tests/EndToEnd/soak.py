@@ -8,6 +8,7 @@ Run by `make soak`. Options set the numbers for a longer run. The last line is "
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import resource
 import signal
@@ -20,15 +21,15 @@ from pathlib import Path
 
 from answer_times import LIMIT, Guesser, Kind, invented, is_quick, login_differences, measure
 from interruptions import kills, restarts
-from node import TIMED, Server, registered
+from node import PIN, TIMED, Server, registered
 from permit_times import permit_times
 from phone import Phone, wait_until
 from slow_clients import slow_clients
 from two_nodes import two_nodes
 from waiting_pages import waiting_pages
 
-#: The kinds of identities for which wrong PINs are sent, and the status that /mpinAuthenticate must answer for each.
-KINDS = {"wrong": 401, "locked": 410, "revoked": 410}
+#: The kinds of identities for which PINs are sent, and the status that /mpinAuthenticate must answer for each.
+KINDS = {"wrong": 401, "locked": 410, "locked, right PIN": 410, "revoked": 410}
 #: For each part of a request, the server's option that limits how many seconds this part may take.
 OPTIONS = {"header": "header-seconds", "body": "read-seconds"}
 #: The only refusals that may occur under load.
@@ -111,25 +112,32 @@ def halves(values: list[float]) -> tuple[float, float]:
     return statistics.median(values[:middle]), statistics.median(values[middle:])
 
 
-def answer_times(server: Server, samples: int) -> str:
-    """Tests that a wrong PIN takes the same time at every step for unknown, known, locked and revoked identities."""
-    # Each identity gets 200 wrong PINs, because the option --max-attempts allows at most 1,000.
-    count = samples // 200
+def answer_times(server: Server, samples: int, each: int = 200, connections: int = 0) -> str:
+    """Tests that a wrong PIN takes the same time at every step for unknown, known, locked and revoked identities, and
+    that the right PIN of a locked one does. `each`: the samples of one identity, at most 1,000 less 3, because the option
+    --max-attempts allows 1,000. `connections`: over so many, people log in meanwhile, so that proofs wait for each other
+    and are checked together."""
+    count = samples // each
     first = registered(server, "first@example.com")
     date, permit = first.time_permit()
     phones = {name: _quick(date, count, name, lambda user: registered(server, user)) for name in KINDS}
-    kinds = [
-        Kind(name, status, [Guesser(phone.id, phone.token, date, permit) for phone in phones[name]])
-        for name, status in KINDS.items()
-    ]
-    measure(server.port, [Kind("", None, kinds[1].people)], 3 * count)
+
+    def guessers(name: str, pin: str = "9999") -> list[Guesser]:
+        return [Guesser(phone.id, phone.token, date, permit, pin) for phone in phones[name]]
+
+    for name in (name for name in KINDS if name.startswith("locked")):
+        measure(server.port, [Kind("", None, guessers(name))], 3 * count)
     for phone in phones["revoked"]:
         server.revoke(phone.user)
     server.end(signal.SIGTERM)
     server.start("--max-attempts", "1000")
+    kinds = [
+        Kind(name, status, guessers(name, PIN if name.endswith("right PIN") else "9999")) for name, status in KINDS.items()
+    ]
     strangers = (id for id in (invented() for _ in itertools.count()) if is_quick(date, id))
     kinds.append(Kind("unknown", 401, [Guesser(id, first.token, date, permit) for id in itertools.islice(strangers, count)]))
-    measure(server.port, kinds, samples)
+    with server.busy(connections) if connections else contextlib.nullcontext():
+        measure(server.port, kinds, samples)
     found = login_differences(kinds)
     worst = max(found, key=lambda name: abs(found[name]))
     assert abs(found[worst]) < LIMIT, {name: round(t, 1) for name, t in found.items() if abs(t) >= LIMIT}
@@ -140,7 +148,7 @@ def answer_times(server: Server, samples: int) -> str:
 
 def _quick(date: int, count: int, name: str, register: Callable[[str], Phone]) -> list[Phone]:
     """Registers users until `count` of them have IDs for which `is_quick` is true."""
-    phones = (register(f"{name}{number:04}@example.com") for number in itertools.count())
+    phones = (register(f"{name.replace(', ', '-').replace(' ', '-')}{number:04}@example.com") for number in itertools.count())
     return list(itertools.islice((phone for phone in phones if is_quick(date, phone.id)), count))
 
 
@@ -191,6 +199,7 @@ def main() -> int:
         if TIMED:
             checks += [
                 ("answer times", lambda: answer_times(server, options.samples)),
+                ("busy times", lambda: answer_times(server, options.samples // 10, each=50, connections=16)),
                 ("permit times", lambda: permit_times(server, options.samples)),
                 ("70 %", lambda: everyday(server, options.seconds)),
                 ("two nodes", lambda: two_nodes(Path(folder), options.people, options.guesses)),

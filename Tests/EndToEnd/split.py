@@ -32,14 +32,17 @@ class Split:
         self.issuer = self._reach("client", "rps", self._rps)
         self._parts: dict[str, subprocess.Popen[bytes]] = {}
         try:
-            self._start("dta1", *self._authority("dta1", self._dta1))
-            self._start("dta2", *self._authority("dta2", self._dta2))
+            self._start_authorities()
             self._start("rps", *self._service(), *rates)
             self._start("rpa", *self._application(), *rates)
             wait_until(self._answers, 60)
         except BaseException:
             self.kill()
             raise
+
+    def _start_authorities(self) -> None:
+        self._start("dta1", *self._authority("dta1", self._dta1))
+        self._start("dta2", *self._authority("dta2", self._dta2))
 
     def end(self) -> None:
         """Ends all parts and checks their exit codes."""

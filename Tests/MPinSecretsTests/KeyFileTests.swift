@@ -60,6 +60,30 @@ final class KeyFileTests: XCTestCase {
         }
     }
 
+    /// The group may read a file of root, but only if this program is not root.
+    func testTheGroupMayReadAFileOfRoot() {
+        func isPrivate(_ mode: mode_t, of owner: uid_t, to user: uid_t) -> Bool {
+            var status = stat()
+            status.st_mode = S_IFREG | mode
+            status.st_uid = owner
+            return PlainFile.isPrivate(status, to: user)
+        }
+        for mode: mode_t in [0o600, 0o400, 0o700] {
+            for (owner, user): (uid_t, uid_t) in [(0, 0), (0, 10001), (10001, 10001), (5, 10001)] {
+                XCTAssertTrue(isPrivate(mode, of: owner, to: user))
+            }
+        }
+        for mode: mode_t in [0o440, 0o640] {
+            XCTAssertTrue(isPrivate(mode, of: 0, to: 10001), String(mode, radix: 8))
+            for (owner, user): (uid_t, uid_t) in [(0, 0), (10001, 10001), (10001, 0)] {
+                XCTAssertFalse(isPrivate(mode, of: owner, to: user), String(mode, radix: 8))
+            }
+        }
+        for mode: mode_t in [0o444, 0o460, 0o604, 0o602, 0o450, 0o410, 0o420] {
+            XCTAssertFalse(isPrivate(mode, of: 0, to: 10001), String(mode, radix: 8))
+        }
+    }
+
     /// A FIFO must be refused before it is opened, because opening it would wait until another process writes to it.
     func testWhatIsNoFileIsRefusedAtOnce() throws {
         try? FileManager.default.removeItem(atPath: path)

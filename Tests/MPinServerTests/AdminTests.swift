@@ -35,7 +35,7 @@ final class AdminTests: XCTestCase {
         XCTAssertEqual(ready.status, 200)
         XCTAssertEqual(
             ready.object["checks"] as? [String: String],
-            ["dta1": "UP", "dta2": "UP", "keys": "UP", "permits": "UP", "store": "UP"])
+            ["dta1": "UP", "dta2": "UP", "keys": "UP", "listeners": "UP", "permits": "UP", "store": "UP"])
         for name in ["rps", "dta1"] {
             let path = "\(backend.stateFolder)/\(name).sqlite"
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
@@ -81,7 +81,9 @@ final class AdminTests: XCTestCase {
         ])
         XCTAssertEqual(status("/health/live", becomes: 200), 200)
         XCTAssertEqual(status("/health/ready", becomes: 503), 503)
-        XCTAssertEqual((try ask("/health/ready").object["checks"] as? [String: String])?["keys"], "DOWN")
+        let checks = try ask("/health/ready").object["checks"] as? [String: String]
+        XCTAssertEqual(checks?["keys"], "DOWN")
+        XCTAssertEqual(checks?["listeners"], "DOWN")
         let early = try ask("/users")
         XCTAssertEqual(
             [early.status, early.headers["retry-after"] == nil ? 0 : 1], [503, 1], "the admin API waits, too")
@@ -110,6 +112,7 @@ final class AdminTests: XCTestCase {
             "mpin_http_requests_total{listener=\"public\",method=\"GET\",route=\"NotFound\",code=\"404\"} 1",
             "mpin_pairing_seconds_count 2", "# TYPE mpin_pairing_seconds histogram", "# TYPE mpin_live_sessions gauge",
             "mpin_store_operation_seconds_count{operation=\"read\"}", "mpin_build_info{version=",
+            "mpin_overloaded_total 0", "# TYPE mpin_admin_requests_total counter",
         ] {
             XCTAssertTrue(text.contains(line), "\(line) is not in \(text)")
         }

@@ -38,6 +38,21 @@ struct FakeClient {
         return try await service.judge(proof, ServiceUnderTest.logger).token
     }
 
+    /// A proof with a random challenge, for a check without the service.
+    func proof(_ pin: String) throws -> LoginProof {
+        func random() throws -> [UInt8] {
+            try Self.output(MPinSize.scalar) { x throws(MPinError) in
+                try RandomScalar.generate(into: &x, random: systemRandom)
+            }
+        }
+        let (x, y) = (try random(), try random())
+        let (sec, u) = try commitment(x, pin)
+        let v = try Self.output(MPinSize.g1) { v throws(MPinError) in
+            try Client.pass2(x: x.span, y: y.span, sec: sec.span, into: &v)
+        }
+        return LoginProof(id: id.bytes, date: 0, u: u, y: y, v: v)
+    }
+
     private func commitment(_ x: [UInt8], _ pin: String) throws -> (sec: [UInt8], u: [UInt8]) {
         let scalar = try Self.scalar(pin)
         var (sec, u) = ([UInt8](repeating: 0, count: 65), [UInt8](repeating: 0, count: 65))

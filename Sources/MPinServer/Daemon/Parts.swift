@@ -66,6 +66,8 @@ package struct Daemon: Service {
 
     package func run() async throws {
         let readiness = Readiness(listeners: listenerCount, url: url, logger: logger, onReady: onReady)
+        // The admin listener is the first one, so it can be asked before the others are there.
+        health.add("listeners") { readiness.isComplete }
         var services: [any Service] = try adminListener(readiness).map { [$0] } ?? []
         for config in parts.authorities { services.append(try await authority(config, readiness)) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }

@@ -16,6 +16,9 @@ package final class Readiness: Sendable {
         self.onReady = onReady
     }
 
+    /// Whether all listeners are running.
+    var isComplete: Bool { missing.withLockedValue { $0 <= 0 } }
+
     func arrived(_ name: String, _ address: ListenAddress) {
         let left = missing.withLockedValue { count in
             count -= 1

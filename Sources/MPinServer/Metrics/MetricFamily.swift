@@ -69,6 +69,10 @@ enum MetricFamily: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether the metric is a counter without labels. It is 0 from the start, because Prometheus takes the first value
+    /// of a counter for no increase.
+    var beginsAtZero: Bool { labels.isEmpty && type == "counter" }
+
     var type: String {
         switch self {
         case .shortLivedItems, .build: "gauge"

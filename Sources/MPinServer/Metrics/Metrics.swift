@@ -56,7 +56,7 @@ final class Metrics: Sendable {
 }
 
 extension Metrics {
-    /// All metrics in the text format of Prometheus, version 0.0.4.
+    /// All metrics in the text format of Prometheus, version 0.0.4. Also those that have no values yet are named.
     func text() async -> String {
         let snapshot = state.withLockedValue { $0 }
         var numbers = snapshot.numbers
@@ -73,7 +73,7 @@ extension Metrics {
             }) {
                 body += Self.lines(family, labels, histogram)
             }
-            guard !body.isEmpty else { continue }
+            if body.isEmpty, family.beginsAtZero { body = ["\(family.rawValue) 0"] }
             lines += ["# HELP \(family.rawValue) \(family.help)", "# TYPE \(family.rawValue) \(family.type)"] + body
         }
         return lines.map { $0 + "\n" }.joined()

@@ -38,7 +38,10 @@ extension Settings {
         }
     }
 
+    /// Opens the audit log, and makes its folder if it does not exist.
     func audit(_ part: String) throws -> Audit {
-        Audit(try auditPlace().map { try AuditLog($0, fileBytes: auditFileBytes) }, part: part)
+        let place = try auditPlace()
+        if let place { try makeFolder(folder(of: place.log)) }
+        return Audit(try place.map { try AuditLog($0, fileBytes: auditFileBytes) }, part: part)
     }
 }

@@ -79,8 +79,7 @@ extension SettingsReader {
         }
     }
 
-    /// Whether only the owner of the file can read it. If the owner is root, the group of the file may read it, too,
-    /// because this program may be in that group.
+    /// Whether only the owner of the file can read it, or root's group.
     private func isPrivate(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> Bool {
         let status: stat
         do {
@@ -88,8 +87,7 @@ extension SettingsReader {
             (file, status) = try PlainFile.open(path)
             close(file)
         } catch { throw SettingsError(source, "\(name): \(error)") }
-        let isOfRoot = status.st_uid == 0 && geteuid() != 0
-        return status.st_mode & (isOfRoot ? 0o037 : 0o077) == 0
+        return PlainFile.isPrivate(status)
     }
 
     /// The text of the file at `path`, without the final line break, which editors add.
