@@ -11,11 +11,12 @@ extension Arena {
         return point
     }
 
-    /// Reads a point of G2 from 128 bytes. A point on the twist but outside the subgroup is `wrongOrder`.
-    mutating func decodeG2(_ octets: Span<UInt8>) throws(MPinError) -> G2 {
+    /// Reads a point of G2 from 128 bytes. A point on the twist but outside the subgroup is `wrongOrder`, unless
+    /// `checksOrder` is false.
+    mutating func decodeG2(_ octets: Span<UInt8>, checksOrder: Bool = true) throws(MPinError) -> G2 {
         guard octets.count == MPinSize.g2 else { throw .wrongParameter }
         let point = g2()
-        switch point.decode(octets, scratch) {
+        switch point.decode(octets, checksOrder: checksOrder, scratch) {
         case .valid: return point
         case .invalid: throw .invalidPoint
         case .outsideSubgroup: throw .wrongOrder

@@ -13,7 +13,8 @@ package struct LoginProof: Sendable {
     package let y: [UInt8]
     /// The proof V, 65 bytes.
     package let v: [UInt8]
-    /// The public key, 128 bytes; empty for an identity without a key pair.
+    /// The public key, 128 bytes; empty for an identity without a key pair. Whether it has order r is not checked, so
+    /// a result counts only for a key that was checked when it was registered.
     package let publicKey: [UInt8]
 
     package init(id: [UInt8], date: Int32, u: [UInt8], y: [UInt8], v: [UInt8], publicKey: [UInt8] = []) {
@@ -39,8 +40,9 @@ extension ServerContext {
     /// 1998, theorem 3.2). For a proof with a key pair there is a factor e(Pa, d V) with its public key Pa in place of
     /// a part of the first sum. Every proof is right on its own if the product of its two pairings is 1. All these
     /// products have order r or 1, and a product other than 1 is cancelled by the others for at most one of the 2^128
-    /// values of its d. d is drawn here, after the proofs have arrived. It has the form a + b lambda with halves of 64
-    /// bits (`Scalar.setShort`), so that d V needs half as many doublings as for an arbitrary number.
+    /// values of its d, whatever the others are: also if the key of one of them has another order. d is drawn here,
+    /// after the proofs have arrived. It has the form a + b lambda with halves of 64 bits (`Scalar.setShort`), so that
+    /// d V needs half as many doublings as for an arbitrary number.
     ///
     /// Variable time, because all values but sQ were sent over the wire and each d is used once. Throws if there are more
     /// than `jointProofs` proofs or a value is not valid.
@@ -93,7 +95,7 @@ extension Arena {
         var pairs = MillerPairs(take(MillerPairs.count(ServerContext.jointProofs &+ 1)))
         for (i, proof) in proofs.enumerated() where !proof.publicKey.isEmpty {
             var inner = self
-            let key = try inner.decodeG2(proof.publicKey.span), v = try inner.decodeG1(proof.v.span)
+            let key = try inner.decodeG2(proof.publicKey.span, checksOrder: false), v = try inner.decodeG1(proof.v.span)
             v.multiplyVartime(v, by: Scalar(weights + Scalar.count &* i), inner.scratch)
             try inner.makeAffine(v.limbs, count: 1)
             pairs.append(key.affine, v.affine)

@@ -91,7 +91,7 @@ package final class JointChecks: Sendable {
         let key = proof.publicKey
         isRight = try context.verify(
             id: proof.id.span, date: proof.date, u: proof.u.span, y: proof.y.span, v: proof.v.span,
-            publicKey: key.isEmpty ? nil : key.span)
+            publicKey: key.isEmpty ? nil : key.span, checksKey: false)
         return isRight
     }
 }

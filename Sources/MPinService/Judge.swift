@@ -54,7 +54,7 @@ struct Judge: Sendable {
             id: id.bytes + challenge.publicKey, date: date, u: challenge.u, y: challenge.y, v: v,
             publicKey: challenge.publicKey)
         do { return try await isOnly ? checks.isRight(proof, context) : checks.isRightAlone(proof, context) } catch {
-            // Pass 1 takes any 128 bytes. If they are no key, they are not the registered one.
+            // Pass 1 takes any 128 bytes. If they are no key, they are not the registered one, whose order was checked.
             guard challenge.publicKey.isEmpty else { return false }
             throw error
         }

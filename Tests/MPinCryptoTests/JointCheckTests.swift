@@ -129,6 +129,24 @@ final class JointCheckTests: XCTestCase {
         XCTAssertFalse(try areAllRight([first, replacing(first, v: try Engine.recombineG1(first.v, twice))]))
     }
 
+    /// Tests a public key on the curve that does not have order r. Nobody can register it, so that it may be checked
+    /// together with others without a look at its order.
+    func testAKeyOfAnotherOrderMakesNoProofRight() throws {
+        let outside = try XCTUnwrap(Vector.load().first { $0.id == "g2_decode-007" }).bytes("bytes")
+        let (right, keyed) = (try proof("right", hasKeyPair: true), try proof("keyed", hasKeyPair: true))
+        let wrong = replacing(keyed, publicKey: outside), context = try context.get()
+        XCTAssertFalse(try areAllRight([right, wrong]))
+        XCTAssertFalse(try areAllRight([wrong, right]))
+        func isRight(_ proof: LoginProof, checksKey: Bool) throws -> Bool {
+            try context.verify(
+                id: proof.id.span, date: 0, u: proof.u.span, y: proof.y.span, v: proof.v.span,
+                publicKey: proof.publicKey.span, checksKey: checksKey)
+        }
+        XCTAssertFalse(try isRight(wrong, checksKey: false))
+        XCTAssertTrue(try isRight(keyed, checksKey: false))
+        XCTAssertEqual(code { _ = try isRight(wrong, checksKey: true) }, -18)
+    }
+
     /// Tests points that are equal and opposite, with which formulas that are not complete give an infinite sum.
     func testEqualAndOppositePointsAreNoWayIn() throws {
         let a = try Engine.serverPass1(date: 0, id: Array("victim".utf8)).hid

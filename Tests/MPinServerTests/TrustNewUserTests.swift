@@ -102,9 +102,11 @@ final class TrustNewUserTests: XCTestCase {
         for (status, expected) in [(400, 403), (404, 403), (500, 500), (302, 500)] {
             let backEnd = try backEnd(status)
             defer { backEnd.stop() }
-            XCTAssertEqual(try begin(try await server(backEnd.url)).status, expected, "\(status)")
+            let server = try await server(backEnd.url)
+            XCTAssertEqual(try begin(server).status, expected, "\(status)")
         }
-        XCTAssertEqual(try begin(try await server("http://127.0.0.1:1/")).status, 500)
+        let unreachable = try await server("http://127.0.0.1:1/")
+        XCTAssertEqual(try begin(unreachable).status, 500)
     }
 
     /// The link of a mail is good for the users of projects whose users a mail verifies, and for nothing else.
