@@ -19,7 +19,7 @@ DOCUMENTS = {"wire": "docs/milagro-wire.md", "TRUST wire": "docs/trust-wire.md",
 NUMBER = r"\d+(?:\.\d+)*"
 CITATION = re.compile(rf"\b(TRUST wire|wire|curve) sections? ({NUMBER}(?:(?:, | and |, and ){NUMBER})*)", re.IGNORECASE)
 DEFECT = re.compile(r"\bwire section 17, defects? (\d+)", re.IGNORECASE)
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"(?:\[[^\]]*\]\(|<img src=\")([^)\s\"]+)[)\"]")
 
 
 def files() -> list[Path]:
