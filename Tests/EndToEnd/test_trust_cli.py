@@ -100,8 +100,10 @@ def test_a_mail_that_came_before(cli: Cli, trust: TrustServer) -> None:
     assert refused["result"] == "REQUEST_BACKOFF" and refused["retryAt"] > 0
     assert "; try again at 20" in cli.run(FAILED, "register", user)
     assert "VERIFICATION_FAILED" in cli.run(FAILED, "register", user, "--no-mail", typed="nope\n")
-    other = f"{LINK}?user_id=other&code={trust.code(user)}\n"
-    cli.run(FAILED, "register", user, "--no-mail", typed=other)
+    other = trust.user()
+    cli.run(FAILED, "register", other, typed="")
+    link = f"{LINK}?user_id={other.replace('@', '%40')}&code={trust.code(other)}\n"
+    assert f"the link is for {other}" in cli.run(FAILED, "register", user, "--no-mail", typed=link)
     cli.run(DONE, "register", user, "--no-mail", typed=f"{trust.code(user)}\n0042\n")
     assert claims(cli.run(DONE, "login", user, typed="0042\n"))["sub"] == user
     assert "Link or code" not in cli.heard

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BATCHES = 5 };
+enum { BATCHES = 20 };
 
 #define ARG(array) array, sizeof(array)
 

@@ -1,7 +1,7 @@
 // What a client computes, for bench.mjs: in node, and in the page bench.html. bench_native.c has the same operations.
 
 /** As in bench_native.c. */
-const BATCHES = 5;
+const BATCHES = 20;
 const unhex = (text) => Uint8Array.from(text.match(/../g), (byte) => parseInt(byte, 16));
 
 /**
