@@ -185,7 +185,7 @@ TESTS += session-test
 LONG += session-kills-test
 .PHONY: session-test session-kills-test
 
-SAMPLES = flask apache nginx mobile
+SAMPLES = flask apache nginx mobile providers
 samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
 	Tests/EndToEnd/samples.sh $(SAMPLES)
 
@@ -193,6 +193,7 @@ sample-flask: ## a website with Authlib logs its users in; KEEP=1 leaves it runn
 sample-apache: ## the same with Apache and mod_auth_openidc
 sample-nginx: ## a website without code for logins, which nginx protects
 sample-mobile: ## the back end of an app, and the app's login
+sample-providers: ## an app whose user chooses a provider or makes an account, and an API that answers 401
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
