@@ -86,7 +86,16 @@ start_api() {
     export MPIN_SAMPLE_API=$api_url MPIN_SAMPLE_AUDIENCE=$audience
 }
 
-# The app is started by its test.
+# The apps of these two are started by their tests.
+start_superapp() {
+    start_api
+    "$root/build/mpind" client add superapp --name "The super-app" --first-party true --auth-method none \
+        --redirect-uri http://127.0.0.1/callback --audience "$audience" --audience "$backend" \
+        --grant authorization_code --grant refresh_token --grant urn:ietf:params:oauth:grant-type:token-exchange \
+        --scope openid --scope profile --scope email --scope offline_access --state-dir "$work/state" >"$sites/superapp"
+    superapp_url=$api_url
+}
+
 start_providers() {
     start_api
     "$root/build/mpind" client add providers --name "The app" --first-party true --auth-method none \
@@ -115,6 +124,8 @@ if [ "${KEEP:-}" = 1 ]; then
     cat <<END
 providers: ISSUER=$backend CLIENT_ID=providers STORE=$work/providers API=${api_url:-} \\
            OTHER_ISSUER=... OTHER_CLIENT_ID=... OTHER_CLIENT_SECRET=... python3 bindings/samples/providers/app.py
+superapp:  ISSUER=$backend CLIENT_ID=superapp STORE=$work/superapp API=${api_url:-} AUDIENCE=${audience:-} \\
+           .build/release/superapp
 phone: build/mpin-cli --backend $backend --store $work/phone register you@example.com
        build/mpin-cli --backend $backend --store $work/phone login you@example.com --qr URL
 Ctrl-C ends all of it.

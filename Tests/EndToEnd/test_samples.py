@@ -6,6 +6,7 @@ tested.
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import subprocess
@@ -294,3 +295,62 @@ def test_providers_logs_out(tmp_path: Path, other_provider: str) -> None:
         app.types(PIN, "welcome hugo@example.com", "> ")
         app.types("bad-auth", "the API refuses the token", "logged out", "> ")
         app.types("orders", "NO_CREDENTIALS", "> ")
+
+
+#: A smaller app that notes what it is given, and wants another token the first time.
+NOSY = """#!/bin/sh
+cat >>"$0.input"
+echo >>"$0.input"
+/usr/bin/tr '\\0' '\\n' </proc/$$/environ >"$0.environment"
+echo "$# words" >"$0.words"
+[ "$(/usr/bin/wc -l <"$0.input")" -gt 1 ] || exit 3
+"""
+
+
+def orders_of(nosy: Path) -> int:
+    """What the orders answer to the last token that a smaller app was given."""
+    token = json.loads(Path(f"{nosy}.input").read_text().splitlines()[-1])["accessToken"]
+    return requests.get(sample("api") + "/orders", headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def test_superapp(tmp_path: Path) -> None:
+    """One login for the app and its smaller apps, which are processes with tokens of their own."""
+    program = str(ROOT / ".build/release/superapp")
+    names = {
+        "ISSUER": BACKEND, "CLIENT_ID": "superapp", "STORE": str(tmp_path / "store"), "API": sample("api"),
+        "AUDIENCE": sample("audience"),
+    }  # fmt: skip
+    with running(names, program) as app:
+        app.hears("signed out")
+        app.types("open orders", "noCredentials")
+        app.types("register ines@example.com", "open the link in the mail", "choose a PIN:")
+        app.types(PIN, "registered")
+        app.types("login ines@example.com", "PIN of ines@example.com:")
+        app.types("4321", "PIN of ines@example.com:")
+        app.types(PIN, "signed in as ines@example.com, with tokens")
+        app.types("open orders", "orders of ines@example.com: a book, a lamp")
+        app.types("open card", "card of ines@example.com", "the provider tells this app no mail address")
+        app.types("open games", "the apps are card and orders")
+        app.types("quit")
+        assert app.ends() == 0
+        assert "eyJ" not in app.said
+    nosy, card = tmp_path / "superapp-orders", tmp_path / "superapp-card"
+    for path in (nosy, card):
+        path.write_text(NOSY)
+        path.chmod(0o700)
+    with running({**names, "MINI_APPS": str(tmp_path)}, program) as app:
+        app.hears("signed in as ines@example.com, with tokens")
+        app.types("open orders")
+        app.types("open card")
+        # The token of one smaller app is of no use for the other's service.
+        app.types("open games", "the apps are card and orders")
+        assert [orders_of(path) for path in (nosy, card)] == [200, 401]
+        app.types("logout", "signed out")
+        app.types("open orders", "noCredentials")
+    first, second = (json.loads(line) for line in Path(f"{nosy}.input").read_text().splitlines())
+    assert set(first) == {"profile", "accessToken", "expiry", "service"}
+    assert first["profile"]["email"] == "ines@example.com" and first["accessToken"] != second["accessToken"]
+    assert Path(f"{nosy}.words").read_text() == "0 words\n"
+    assert "eyJ" not in Path(f"{nosy}.environment").read_text()
+    # The logout has ended what was handed over.
+    assert orders_of(nosy) == 401
