@@ -254,7 +254,7 @@ asan tsan:
 	$(MAKE) -C Tests/C --jobs=2 sanitized SANITIZER=$(SANITIZER) CC=$(SWIFT_CLANG) LIB=$(CURDIR)/build/$(SANITIZER)/libmpin.so \
 		OUT=$(CURDIR)/build/c-tests-$(SANITIZER)
 
-coverage: build/coverage/libmpin.so server ## how many lines of each module the tests execute; at least 90 % of the client core
+coverage: build/coverage/libmpin.so server build/oidc-venv/installed ## how many lines of each module of the client the tests execute
 	Tests/coverage.sh build/coverage/libmpin.so .build-coverage
 
 laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cases each

@@ -179,6 +179,12 @@ let package = Package(
         tests(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
+        tests(
+            "MPinSessionTests",
+            [
+                "MPinSession", "MPinSDK", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
         // Stores for tests. They detect code that relies on more than the `Store` protocol promises.
         .target(

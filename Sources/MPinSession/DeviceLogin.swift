@@ -21,11 +21,13 @@ extension AppSession {
         }
         let answer = try deviceCode(provider)
         let lifetime = max(0, min(answer.expires_in.value, 3600))
+        // A cancel that comes while the code is shown ends the login, too.
+        let whole = limits(min(loginMilliseconds, UInt32(lifetime) * 1000))
         show(
             DeviceCode(
                 userCode: printable(answer.user_code), url: printable(answer.verification_uri),
                 completeURL: answer.verification_uri_complete.map(printable) ?? "", expiresIn: Int64(lifetime)))
-        return try poll(answer, provider, limits(min(loginMilliseconds, UInt32(lifetime) * 1000)))
+        return try poll(answer, provider, whole)
     }
 
     private func deviceCode(_ provider: Provider) throws(SDKError) -> DeviceAnswer {
