@@ -74,7 +74,7 @@ check-all: ## all checks, the long ones and those that measure time too
 
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
-MADE = lib server examples cli man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
+MADE = lib server examples cli superapp man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
 	build/oidc-venv/installed build/deploy-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test build/pam_mpin.so
 built: $(MADE)
 made:
@@ -87,7 +87,7 @@ unit: $(SWIFT_TESTS) ## Swift tests: laws, vectors, client core, server over soc
 	$(SWIFT) test -c release --skip-build
 
 lint: packages ## formatting, citations and links, the lists of tables and of tested rows, and the headers with every dialect of C and C++
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests bindings/samples
 	Tests/docs.py
 	Tests/rows.py
 	Tests/tables.py
@@ -197,14 +197,21 @@ TESTS += session-test
 LONG += session-kills-test
 .PHONY: session-test session-kills-test
 
-SAMPLES = flask apache nginx mobile
-samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
+superapp: packages # bindings/samples/superapp: the app and its smaller apps
+	for program in superapp superapp-orders superapp-card; do $(SWIFT) build -c release --product $$program || exit; done
+.PHONY: superapp
+
+SAMPLES = flask apache nginx mobile providers superapp
+samples-test: lib server superapp build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
 	Tests/EndToEnd/samples.sh $(SAMPLES)
 
 sample-flask: ## a website with Authlib logs its users in; KEEP=1 leaves it running
 sample-apache: ## the same with Apache and mod_auth_openidc
 sample-nginx: ## a website without code for logins, which nginx protects
 sample-mobile: ## the back end of an app, and the app's login
+sample-providers: ## an app whose user chooses a provider or makes an account, and an API that answers 401
+sample-superapp: ## an app in Swift that gives smaller apps tokens of their own
+sample-superapp: superapp
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
@@ -259,7 +266,7 @@ asan tsan:
 	$(MAKE) -C Tests/C --jobs=2 sanitized SANITIZER=$(SANITIZER) CC=$(SWIFT_CLANG) LIB=$(CURDIR)/build/$(SANITIZER)/libmpin.so \
 		OUT=$(CURDIR)/build/c-tests-$(SANITIZER)
 
-coverage: build/coverage/libmpin.so server ## how many lines of each module the tests execute; at least 90 % of the client core
+coverage: build/coverage/libmpin.so server build/oidc-venv/installed ## how many lines of each module of the client the tests execute
 	Tests/coverage.sh build/coverage/libmpin.so .build-coverage
 
 flood-test: $(SWIFT_TESTS) ## a flood of wrong proofs makes right ones at most a tenth slower
@@ -279,7 +286,7 @@ include Sources/Wasm/wasm.mk
 packages: $(STAMP) ## install missing Debian packages (Sources/Packaging/debian-packages.txt)
 
 format: ## format the Swift sources
-	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests bindings/samples
 
 clean: ## remove everything that was built
 	rm -rf build .build .build-*

@@ -29,6 +29,14 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A part of a sample in bindings/samples.
+func sample(_ name: String, _ folder: String, _ dependencies: [Target.Dependency], isProgram: Bool = true) -> Target {
+    let path = "bindings/samples/\(folder)"
+    return isProgram
+        ? .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+        : .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
 let hummingbird: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"),
     .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -135,6 +143,12 @@ let package = Package(
         .executableTarget(
             name: "mpin-cli", dependencies: ["CMPin", "MPin", argumentParser], swiftSettings: strict),
 
+        // The sample of a super-app and its smaller apps.
+        sample("SuperappHanded", "superapp/Handed", ["MPin"], isProgram: false),
+        sample("superapp", "superapp/App", ["MPin", "SuperappHanded"]),
+        sample("superapp-orders", "superapp/Orders", ["SuperappHanded"]),
+        sample("superapp-card", "superapp/Card", ["SuperappHanded"]),
+
         // Counts heap allocations. Only mpin-bench uses it.
         .target(name: "CAllocations"),
         .executableTarget(
@@ -162,6 +176,12 @@ let package = Package(
         tests(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
+        tests(
+            "MPinSessionTests",
+            [
+                "MPinSession", "MPinSDK", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
         // Stores for tests. They detect code that relies on more than the `Store` protocol promises.
         .target(

@@ -10,7 +10,8 @@ import re
 import sys
 
 # The smallest allowed percentage of executed lines, for each module of the client.
-REQUIRED = {"MPinSDK": 90, "MPinABI": 90, "BN254CX": 90, "MPinCrypto": 90, "MPinHTTP": 90, "MPinSecrets": 90, "MPinWire": 80}
+REQUIRED = {"MPinSDK": 90, "MPinABI": 90, "MPinSession": 95, "BN254CX": 90, "MPinCrypto": 90, "MPinHTTP": 90,
+    "MPinSecrets": 90, "MPinWire": 80}
 
 
 def main() -> int:

@@ -31,7 +31,9 @@ struct CallbackTransport: HTTPTransport {
 
     private func call(_ request: HTTPRequest, _ handle: OpaquePointer, _ milliseconds: UInt32) -> mpin_status {
         guard let execute = callbacks.context.http_execute else { return MPIN_NETWORK_ERROR }
-        let headers = TextList(request.headers.flatMap { [$0.0, $0.1] })
+        let headers = TextList(
+            request.headers.flatMap { [$0.0, $0.1] },
+            secrets: request.secretHeaders.flatMap { [SecretBytes(utf8: $0.0), $0.1] })
         let method = TextList([request.method.rawValue])
         let url = request.cString(request.url)
         defer { withExtendedLifetime((headers, method, url)) {} }
@@ -53,16 +55,22 @@ struct CallbackTransport: HTTPTransport {
     }
 }
 
-/// An array of C strings that ends with NULL.
+/// An array of C strings that ends with NULL. The secret ones come after the others, and are wiped with the list.
 private final class TextList {
     let first: UnsafeMutablePointer<UnsafePointer<CChar>?>
     private let count: Int
+    private let secrets: [SecretBytes]
 
-    init(_ strings: [String]) {
+    init(_ strings: [String], secrets: [SecretBytes] = []) {
         count = strings.count
-        first = .allocate(capacity: count + 1)
+        self.secrets = secrets.map { SecretBytes(joining: [$0, SecretBytes(count: 1)]) }
+        first = .allocate(capacity: count + secrets.count + 1)
         for (index, string) in strings.enumerated() { (first + index).initialize(to: strdup(string)) }
-        (first + count).initialize(to: nil)
+        for (index, secret) in self.secrets.enumerated() {
+            let text = secret.span.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
+            (first + count + index).initialize(to: text?.assumingMemoryBound(to: CChar.self))
+        }
+        (first + count + secrets.count).initialize(to: nil)
     }
 
     deinit {

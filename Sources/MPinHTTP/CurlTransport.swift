@@ -41,7 +41,7 @@ package final class CurlTransport: HTTPTransport {
         // If a kept connection turns out to be dead, libcurl repeats the request on a new one, although the server may
         // have received it. On a new connection libcurl never repeats a request.
         if !request.mayRepeat { handle.set(CURLOPT_FRESH_CONNECT, 1) }
-        let lines = HeaderList(request.headers + [("Expect", "")])
+        let lines = HeaderList(request.headers + [("Expect", "")], request.secretHeaders)
         handle.set(CURLOPT_HTTPHEADER, pointer: lines.first)
         exchange.attach(to: handle)
         defer { withExtendedLifetime(lines) {} }
@@ -115,19 +115,26 @@ extension HTTPRequest {
     fileprivate var isWellFormed: Bool {
         guard method != .get || body == nil else { return false }
         return headers.allSatisfy { name, value in HeaderField.isName(name) && HeaderField.isValue(value) }
+            && secretHeaders.allSatisfy { name, value in HeaderField.isName(name) && HeaderField.isValue(value) }
     }
 }
 
-/// Owns the header lines in libcurl's list format.
+/// Owns the header lines in libcurl's list format. libcurl copies the lines, and wipes its copies when it frees them.
 private final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
 
-    init(_ headers: [(String, String)]) {
+    init(_ headers: [(String, String)], _ secretHeaders: [(String, SecretBytes)]) {
         // libcurl sends a header with an empty value if it is written as "Name;". "Expect:" suppresses the header that
         // libcurl would add itself.
         for (name, value) in headers {
             let line = value.isEmpty ? (name == "Expect" ? "Expect:" : "\(name);") : "\(name): \(value)"
             first = mpin_curl_slist_append(first, line) ?? first
+        }
+        for (name, value) in secretHeaders {
+            let line = SecretBytes(joining: [SecretBytes(utf8: "\(name): "), value, SecretBytes(count: 1)])
+            first = line.span.withUnsafeBufferPointer { line in
+                line.withMemoryRebound(to: CChar.self) { mpin_curl_slist_append(first, $0.baseAddress) ?? first }
+            }
         }
     }
 

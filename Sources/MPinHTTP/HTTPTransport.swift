@@ -19,6 +19,8 @@ package struct HTTPRequest: Sendable {
     package var secretQuery: SecretBytes?
     /// Names and values. A line break in either is refused.
     package var headers: [(String, String)]
+    /// Further headers, whose values are secret. The same rules hold for them.
+    package var secretHeaders: [(String, SecretBytes)] = []
     /// The body. A GET must have none.
     package var body: [UInt8]?
     /// The body if it may contain a secret. It takes precedence over `body`.
@@ -146,9 +148,14 @@ package enum HeaderField {
     }
 
     /// Whether `value` contains no control characters other than tabs.
-    package static func isValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
+    package static func isValue(_ value: String) -> Bool { value.utf8.allSatisfy(isAllowed) }
+
+    /// The same for a secret value.
+    package static func isValue(_ value: SecretBytes) -> Bool {
+        value.span.withUnsafeBufferPointer { $0.allSatisfy(isAllowed) }
     }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool { byte >= 32 && byte != 127 || byte == 9 }
 }
 
 extension HTTPResponse {

@@ -47,7 +47,7 @@ extension AppSession {
     private func authorized(_ request: HTTPRequest, _ value: SecretText) -> HTTPRequest {
         var request = request
         request.headers.removeAll { $0.0.lowercased() == "authorization" }
-        request.headers.append(("Authorization", value.plainText))
+        request.secretHeaders.append(("Authorization", value.secret))
         return request
     }
 

@@ -22,6 +22,7 @@ extension AppSession {
         }
         let answer = try deviceCode(provider)
         let lifetime = max(0, min(answer.expires_in.value, 3600))
+        // A cancel that comes while the code is shown ends the login, too.
         let whole = limits(min(loginMilliseconds, UInt32(lifetime) * 1000))
         let interval = UInt32(max(1, min(answer.interval?.value ?? 5, 60)))
         let pause = Deadline.after(milliseconds: interval * 1000)

@@ -37,20 +37,20 @@ struct Requests {
     /// Gets a JSON document.
     func document(_ name: String, _ url: String, bearer: SecretText? = nil) throws(SDKError) -> JSONValue {
         var request = HTTPRequest(url: url, headers: [("Accept", "application/json")], deadline: limits.deadline)
-        if let bearer { request.headers.append(("Authorization", "Bearer \(bearer.plainText)")) }
+        if let bearer { request.secretHeaders.append(("Authorization", ("Bearer " + bearer).secret)) }
         return try decode(name, try success(name, try execute(name, request)))
     }
 
     /// Posts a form. A failure of the network is tried once more: the provider may have got the request, and accepts
     /// it again for a while.
     func post(
-        _ name: String, _ url: String, _ form: Form, _ headers: [(String, String)], isRepeatable: Bool
+        _ name: String, _ url: String, _ form: Form, _ secretHeaders: [(String, SecretBytes)], isRepeatable: Bool
     ) throws(SDKError) -> HTTPResponse {
         var request = HTTPRequest(
             method: .post, url: url,
-            headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json")]
-                + headers,
+            headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json")],
             deadline: limits.deadline)
+        request.secretHeaders = secretHeaders
         request.secretBody = form.body
         do throws(SDKError) {
             return try execute(name, request)

@@ -39,7 +39,7 @@ extension AppSession {
             name, try requests.post(name, endpoints.token, form, headers, isRepeatable: isRepeatable))
         let answer: TokenAnswer = try requests.decode(name, response)
         guard answer.access_token.count > 0, answer.token_type?.lowercased() ?? "bearer" == "bearer",
-            HeaderField.isValue(answer.access_token.plainText)
+            HeaderField.isValue(answer.access_token.secret)
         else { throw SDKError(.responseParseError, "\(name): not a bearer token") }
         let now = try parts.now()
         return ReceivedTokens(answer: answer, now: now, providerNow: response.date ?? now / 1000)
@@ -47,14 +47,15 @@ extension AppSession {
 
     /// Adds what the client authenticates with to a form, and returns the headers that do it (RFC 6749 section 2.3.1).
     /// A public client only names itself.
-    func addClient(_ provider: Provider, _ endpoints: Endpoints, to form: inout Form) -> [(String, String)] {
+    func addClient(_ provider: Provider, _ endpoints: Endpoints, to form: inout Form) -> [(String, SecretBytes)] {
         guard let secret = provider.clientSecret, !endpoints.wantsSecretInForm else {
             form.add("client_id", provider.clientID)
             if let secret = provider.clientSecret { form.add("client_secret", secret) }
             return []
         }
         let parts = [SecretBytes(utf8: "\(percentEncoded(provider.clientID)):"), percentEncoded(secret.secret)]
-        return [("Authorization", "Basic \(Base64.encode(SecretBytes(joining: parts).plainBytes))")]
+        let basic = [SecretBytes(utf8: "Basic "), Base64.encode(SecretBytes(joining: parts))]
+        return [("Authorization", SecretBytes(joining: basic))]
     }
 
     /// The endpoints of a provider, from its discovery document, which is fetched again after an hour.

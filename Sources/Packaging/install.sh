@@ -8,7 +8,7 @@ here=$root/Sources/Packaging
 real=libmpin.so.$VERSION
 cmake=$LIBDIR/cmake/mpin
 # The C++ headers, relative to include/cxx.
-cxx="mpin_sdk.h mpin_sdk_base.h mfa_sdk.h trust_sdk.h utils.h
+cxx="mpin_sdk.h mpin_sdk_base.h mfa_sdk.h trust_sdk.h mpin_session.h utils.h
     json/elements.h json/reader.h json/visitor.h json/writer.h"
 files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.pc
     $cmake/mpinConfig.cmake $cmake/mpinConfigVersion.cmake

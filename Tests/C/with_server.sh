@@ -40,6 +40,7 @@ for program in "$@"; do
             serve --trust
             "$root/build/mpind" project add codes --verification code --state-dir "$work/state" >"$work/project"
             ;;
+        *session_test*) serve --force-activate --tell-attempts-left ;;
         *) serve --force-activate ;;
     esac
     $program "$backend"

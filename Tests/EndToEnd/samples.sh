@@ -71,6 +71,39 @@ END
     await_port "$port" nginx
 }
 
+# start_api: starts bindings/samples/api, unless it runs already. Its name at the provider is $audience.
+start_api() {
+    local port
+    audience=https://orders.example
+    [ -z "${api_url:-}" ] || return 0
+    free_ports 1
+    read -r port <&"$ports"
+    api_url=http://127.0.0.1:$port
+    add_client orders --name "The orders" --resource "$audience" --grant ''
+    ISSUER=$backend AUDIENCE=$audience CLIENT_ID=orders CLIENT_SECRET=$client_secret PYTHONPATH=$samples/api \
+        "$python" -B -m flask --app orders run --port "$port" >"$sites/api.log" 2>&1 &
+    await_port "$port" api
+    export MPIN_SAMPLE_API=$api_url MPIN_SAMPLE_AUDIENCE=$audience
+}
+
+# The apps of these two are started by their tests.
+start_superapp() {
+    start_api
+    "$root/build/mpind" client add superapp --name "The super-app" --first-party true --auth-method none \
+        --redirect-uri http://127.0.0.1/callback --audience "$audience" --audience "$backend" \
+        --grant authorization_code --grant refresh_token --grant urn:ietf:params:oauth:grant-type:token-exchange \
+        --scope openid --scope profile --scope email --scope offline_access --state-dir "$work/state" >"$sites/superapp"
+    superapp_url=$api_url
+}
+
+start_providers() {
+    start_api
+    "$root/build/mpind" client add providers --name "The app" --first-party true --auth-method none \
+        --redirect-uri http://127.0.0.1/callback --audience "$audience" --grant authorization_code --grant refresh_token \
+        --scope openid --scope profile --scope email --scope offline_access --state-dir "$work/state" >"$sites/providers"
+    providers_url=$api_url
+}
+
 start_server --force-activate --issuer "$backend" --behind-proxy
 for name in "$@"; do "start_$name"; done
 
@@ -89,6 +122,10 @@ if [ "${KEEP:-}" = 1 ]; then
         echo "$name: ${!address}"
     done
     cat <<END
+providers: ISSUER=$backend CLIENT_ID=providers STORE=$work/providers API=${api_url:-} \\
+           OTHER_ISSUER=... OTHER_CLIENT_ID=... OTHER_CLIENT_SECRET=... python3 bindings/samples/providers/app.py
+superapp:  ISSUER=$backend CLIENT_ID=superapp STORE=$work/superapp API=${api_url:-} AUDIENCE=${audience:-} \\
+           .build/release/superapp
 phone: build/mpin-cli --backend $backend --store $work/phone register you@example.com
        build/mpin-cli --backend $backend --store $work/phone login you@example.com --qr URL
 Ctrl-C ends all of it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests the sessions of apps with a real provider, phones, processes that are killed, and a network that fails. With
-# --kills, only the kills at every system call of a renewal, which takes minutes.
+# --kills, only the kills at every system call of a renewal, which takes minutes. LIBRARY is the library to test.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -9,7 +9,7 @@ free_ports 1
 read -r proxy_port <&"$ports"
 folder=$(dirname "$0")
 python=$root/build/oidc-venv/bin/python
-export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python:$folder PYTHONDONTWRITEBYTECODE=1
+export MPIN_LIBRARY=${LIBRARY:-$root/build/libmpin.so} PYTHONPATH=$root/bindings/python:$folder PYTHONDONTWRITEBYTECODE=1
 # The tests see and change what goes between app and provider, so the provider's URL is that of their proxy.
 public_url=http://127.0.0.1:$proxy_port
 cat >"$work/clients.yaml" <<END

@@ -6,9 +6,14 @@ tested.
 
 from __future__ import annotations
 
+import json
 import os
+import select
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import mpin
@@ -130,3 +135,222 @@ def test_mobile(tmp_path: Path) -> None:
 def test_nginx_is_documented() -> None:
     site = (SAMPLES / "nginx/site.conf").read_text()
     assert f"```nginx\n{site}```\n" in (ROOT / "docs/forward-auth.md").read_text()
+
+
+# ---- Apps on the command line ----------------------------------------------------------------------------------------
+
+
+class Program:
+    """A program that a person uses: what it says, and what they type."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.said = ""
+
+    def _next(self) -> str:
+        """The next character; "" if the program has ended, or says nothing for a minute."""
+        assert self.process.stdout
+        is_there = select.select([self.process.stdout], [], [], 60)[0]
+        return self.process.stdout.read(1).decode() if is_there else ""
+
+    def hears(self, *words: str) -> str:
+        """Waits until the program has said these words, in this order, and returns all until then."""
+        heard = ""
+        for word in words:
+            while word not in heard.rpartition("\0")[2]:
+                character = self._next()
+                assert character, f"the program does not say {word!r}: {self.said!r}"
+                heard += character
+                self.said += character
+            heard += "\0"
+        return heard.replace("\0", "")
+
+    def types(self, line: str, *words: str) -> str:
+        assert self.process.stdin
+        self.process.stdin.write(line.encode() + b"\n")
+        return self.hears(*words)
+
+    def ends(self) -> int:
+        self.said += self.process.communicate()[0].decode()
+        return self.process.returncode
+
+
+@contextmanager
+def running(environment: dict[str, str], *program: str) -> Iterator[Program]:
+    child = subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
+        env={**os.environ, **environment})  # fmt: skip
+    try:
+        yield Program(child)
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def python(path: str, *words: str) -> list[str]:
+    return [sys.executable, "-B", "-u", str(SAMPLES / path), *words]
+
+
+def test_mobile_app(tmp_path: Path) -> None:
+    """The app of that back end: its user registers once, and then needs the PIN only."""
+    names = {"AUTH_BACKEND": BACKEND, "BACKEND": sample("mobile"), "STORE": str(tmp_path / "store")}
+    with running(names, *python("mobile/app.py")) as app:
+        app.hears("your mail address: ")
+        app.types("dora@example.com", "open the link in the mail", "choose a PIN: ")
+        app.types(PIN, "registered", "PIN of dora@example.com: ")
+        app.types("4321", "INCORRECT_PIN")
+        assert app.ends() == 1
+    with running(names, *python("mobile/app.py")) as app:
+        app.hears("PIN of dora@example.com: ")
+        app.types(PIN, "logged in as dora@example.com")
+        assert app.ends() == 0
+    with running(names, *python("mobile/app.py", "resend")) as app:
+        app.hears("open the link in the mail", "choose a PIN: ")
+        app.types("9753", "registered", "PIN of dora@example.com: ")
+        app.types("9753", "logged in as dora@example.com")
+    for _ in range(3):
+        with running(names, *python("mobile/app.py")) as app:
+            app.hears("PIN of dora@example.com: ")
+            app.types("4321", "INCORRECT_PIN")
+    # A blocked user is forgotten, and somebody else may use the app.
+    with running(names, *python("mobile/app.py")) as app:
+        app.hears("your mail address: ")
+        app.types("erik@example.com", "choose a PIN: ")
+        app.types(PIN, "PIN of erik@example.com: ")
+        app.types(PIN, "logged in as erik@example.com")
+    with running(names, *python("mobile/app.py", "delete")) as app:
+        app.hears("deleted")
+        assert app.ends() == 0
+
+
+@pytest.fixture
+def other_provider() -> Iterator[str]:
+    """A provider that is not ours, whose user has one account."""
+    # Authlib warns of its own next versions, so it is not loaded for the other tests.
+    import oidc_provider_mock
+
+    user = oidc_provider_mock.User(sub="frank", claims={"name": "Frank", "email": "frank@example.com"})
+    with oidc_provider_mock.run_server_in_thread(user_claims=[user]) as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+#: A browser whose user presses the button of the account. Browsers run beside the program that opens them.
+BROWSER = """
+import sys, requests
+requests.get(requests.post(sys.argv[1], data={"sub": "frank"}, allow_redirects=False).headers["Location"])
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_providers(tmp_path: Path, other_provider: str) -> None:
+    """An account by mail and PIN, another provider, a login that is kept, and an API that answers 401."""
+    browser = tmp_path / "browser.py"
+    browser.write_text(BROWSER)
+    names = {
+        "ISSUER": BACKEND, "CLIENT_ID": "providers", "STORE": str(tmp_path / "store"), "API": sample("api"),
+        "OTHER_ISSUER": other_provider, "OTHER_CLIENT_ID": "any", "OTHER_CLIENT_SECRET": "any",
+        "BROWSER": f"{sys.executable} {browser} %s &",
+    }  # fmt: skip
+    with running(names, *python("providers/app.py")) as app:
+        app.hears("log in at home or other\n", "> ")
+        app.types("orders", "NO_CREDENTIALS", "> ")
+        app.types("register nobody", "that is no mail address", "> ")
+        app.types("register", "register needs other words", "> ")
+        app.types("what", "make an account", "> ")
+        app.types("register gina@example.com", "choose a PIN: ")
+        app.types(PIN, "PIN of gina@example.com: ")
+        app.types(PIN, "welcome gina@example.com, logged in at home", "> ")
+        app.types("orders", "a book, a lamp", "> ")
+        # The API refuses the token. By the rule of the session it is renewed, and nobody is asked.
+        app.types("bad-auth retry", "a secret book", "> ")
+        app.types("quit")
+    with running(names, *python("providers/app.py")) as app:
+        app.hears("welcome gina@example.com, logged in at home", "> ")
+        app.types("bad-auth", "a secret book", "> ")
+        app.types("forgot gina@example.com", "choose a PIN: ")
+        app.types("9753", "PIN of gina@example.com: ")
+        app.types("9753", "welcome gina@example.com", "> ")
+        app.types("login other", "welcome Frank, logged in at other", "> ")
+        # The API is not for the tokens of that provider.
+        app.types("orders", "UNTRUSTED_DOMAIN_ERROR", "> ")
+        app.types("logout", "logged out", "> ")
+        app.types("orders", "NO_CREDENTIALS", "> ")
+    with running(names, *python("providers/app.py")) as app:
+        app.hears("log in at home or other, last time other", "> ")
+        app.types("login home gina@example.com", "PIN of gina@example.com: ")
+        app.types("", "PIN_INPUT_CANCELED", "> ")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_providers_logs_out(tmp_path: Path, other_provider: str) -> None:
+    """Without the rule for 401, an answer 401 ends in a logout."""
+    names = {
+        "ISSUER": BACKEND, "CLIENT_ID": "providers", "STORE": str(tmp_path / "store"), "API": sample("api"),
+        "OTHER_ISSUER": other_provider, "OTHER_CLIENT_ID": "any", "OTHER_CLIENT_SECRET": "any",
+    }  # fmt: skip
+    with running(names, *python("providers/app.py")) as app:
+        app.hears("> ")
+        app.types("register hugo@example.com", "choose a PIN: ")
+        app.types(PIN, "PIN of hugo@example.com: ")
+        app.types(PIN, "welcome hugo@example.com", "> ")
+        app.types("bad-auth", "the API refuses the token", "logged out", "> ")
+        app.types("orders", "NO_CREDENTIALS", "> ")
+
+
+#: A smaller app that notes what it is given, and wants another token the first time.
+NOSY = """#!/bin/sh
+cat >>"$0.input"
+echo >>"$0.input"
+/usr/bin/tr '\\0' '\\n' </proc/$$/environ >"$0.environment"
+echo "$# words" >"$0.words"
+[ "$(/usr/bin/wc -l <"$0.input")" -gt 1 ] || exit 3
+"""
+
+
+def orders_of(nosy: Path) -> int:
+    """What the orders answer to the last token that a smaller app was given."""
+    token = json.loads(Path(f"{nosy}.input").read_text().splitlines()[-1])["accessToken"]
+    return requests.get(sample("api") + "/orders", headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def test_superapp(tmp_path: Path) -> None:
+    """One login for the app and its smaller apps, which are processes with tokens of their own."""
+    program = str(ROOT / ".build/release/superapp")
+    names = {
+        "ISSUER": BACKEND, "CLIENT_ID": "superapp", "STORE": str(tmp_path / "store"), "API": sample("api"),
+        "AUDIENCE": sample("audience"),
+    }  # fmt: skip
+    with running(names, program) as app:
+        app.hears("signed out")
+        app.types("open orders", "noCredentials")
+        app.types("register ines@example.com", "open the link in the mail", "choose a PIN:")
+        app.types(PIN, "registered")
+        app.types("login ines@example.com", "PIN of ines@example.com:")
+        app.types("4321", "PIN of ines@example.com:")
+        app.types(PIN, "signed in as ines@example.com, with tokens")
+        app.types("open orders", "orders of ines@example.com: a book, a lamp")
+        app.types("open card", "card of ines@example.com", "the provider tells this app no mail address")
+        app.types("open games", "the apps are card and orders")
+        app.types("quit")
+        assert app.ends() == 0
+        assert "eyJ" not in app.said
+    nosy, card = tmp_path / "superapp-orders", tmp_path / "superapp-card"
+    for path in (nosy, card):
+        path.write_text(NOSY)
+        path.chmod(0o700)
+    with running({**names, "MINI_APPS": str(tmp_path)}, program) as app:
+        app.hears("signed in as ines@example.com, with tokens")
+        app.types("open orders")
+        app.types("open card")
+        # The token of one smaller app is of no use for the other's service.
+        app.types("open games", "the apps are card and orders")
+        assert [orders_of(path) for path in (nosy, card)] == [200, 401]
+        app.types("logout", "signed out")
+        app.types("open orders", "noCredentials")
+    first, second = (json.loads(line) for line in Path(f"{nosy}.input").read_text().splitlines())
+    assert set(first) == {"profile", "accessToken", "expiry", "service"}
+    assert first["profile"]["email"] == "ines@example.com" and first["accessToken"] != second["accessToken"]
+    assert Path(f"{nosy}.words").read_text() == "0 words\n"
+    assert "eyJ" not in Path(f"{nosy}.environment").read_text()
+    # The logout has ended what was handed over.
+    assert orders_of(nosy) == 401

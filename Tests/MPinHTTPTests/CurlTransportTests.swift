@@ -230,6 +230,15 @@ final class CurlTransportTests: XCTestCase {
         XCTAssertEqual(failure("\(server.url)/\((1 << 20) + 1)"), .answerTooLarge)
     }
 
+    func testSecretHeadersAreSentWithTheOthers() throws {
+        let server = try server { _ in .answer(200, body: []) }
+        var request = HTTPRequest(url: server.url, headers: [("A", "b")], deadline: soon())
+        request.secretHeaders = [("Authorization", SecretBytes(utf8: "Basic eA==")), ("C", SecretBytes(utf8: "d e"))]
+        XCTAssertEqual(try CurlTransport().execute(request).status, 200)
+        let sent = try XCTUnwrap(server.received.first)
+        XCTAssertEqual(["A", "Authorization", "C"].map(sent.header), ["b", "Basic eA==", "d e"])
+    }
+
     func testHeaderInjectionIsRefused() throws {
         let server = try server { _ in .answer(200, body: []) }
         for header in [
@@ -237,6 +246,11 @@ final class CurlTransportTests: XCTestCase {
         ] {
             let request = HTTPRequest(url: server.url, headers: [header], deadline: soon())
             XCTAssertThrowsError(try CurlTransport().execute(request)) {
+                XCTAssertEqual($0 as? HTTPFailure, .invalidRequest, "\(header)")
+            }
+            var secret = HTTPRequest(url: server.url, deadline: soon())
+            secret.secretHeaders = [(header.0, SecretBytes(utf8: header.1))]
+            XCTAssertThrowsError(try CurlTransport().execute(secret)) {
                 XCTAssertEqual($0 as? HTTPFailure, .invalidRequest, "\(header)")
             }
         }

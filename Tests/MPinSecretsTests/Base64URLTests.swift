@@ -24,7 +24,10 @@ final class Base64URLTests: XCTestCase {
     func testPaddedVectors() {
         for (plain, text) in ["": "", "f": "Zg==", "fo": "Zm8=", "foo": "Zm9v", "foobar": "Zm9vYmFy"] {
             XCTAssertEqual(Base64.encode(Array(plain.utf8)), text)
+            XCTAssertEqual(Base64.encode(SecretBytes(utf8: plain)).plainText, text)
         }
-        XCTAssertEqual(Base64.encode([0xfb, 0xff, 0xbf]), "+/+/")
+        let bytes: [UInt8] = [0xfb, 0xff, 0xbf]
+        XCTAssertEqual(Base64.encode(bytes), "+/+/")
+        XCTAssertEqual(Base64.encode(SecretBytes(copying: bytes.span)).plainText, "+/+/")
     }
 }

@@ -41,7 +41,7 @@ cc -std=c99 -o "$work/self-test" "$root/Tests/C/self_test.c" $(pkg-config --cfla
 LD_LIBRARY_PATH=$lib "$work/self-test" >/dev/null
 links_to_the_copy "$work/by-pkg-config"
 ok "C example by pkg-config"
-for program in old_core_test old_mfa_test trust_test; do
+for program in old_core_test old_mfa_test trust_test session_test; do
     c++ -std=c++11 -fsyntax-only -I"$(pkg-config --variable=cxxincludedir mpin)" -DRECORDING='""' "$root/Tests/C/$program.cpp"
 done
 ok "programs of the old cores, and of MIRACL Trust in C++"

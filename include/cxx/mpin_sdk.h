@@ -189,7 +189,18 @@ public:
             PROJECT_MISMATCH = MPIN_PROJECT_MISMATCH,
             UNSUPPORTED_CURVE = MPIN_UNSUPPORTED_CURVE,
             SESSION_INVALID = MPIN_SESSION_INVALID,
-            USER_NOT_FOUND = MPIN_USER_NOT_FOUND
+            USER_NOT_FOUND = MPIN_USER_NOT_FOUND,
+            NO_CREDENTIALS = MPIN_NO_CREDENTIALS,
+            NO_REFRESH_TOKEN = MPIN_NO_REFRESH_TOKEN,
+            RENEW_FAILED = MPIN_RENEW_FAILED,
+            EXCHANGE_FAILED = MPIN_EXCHANGE_FAILED,
+            REVOKE_FAILED = MPIN_REVOKE_FAILED,
+            LARGE_MIN_TTL = MPIN_LARGE_MIN_TTL,
+            LOGIN_REQUIRED = MPIN_LOGIN_REQUIRED,
+            INTERACTION_NOT_ALLOWED = MPIN_INTERACTION_NOT_ALLOWED,
+            PROVIDER_UNKNOWN = MPIN_PROVIDER_UNKNOWN,
+            LOGIN_REFUSED = MPIN_LOGIN_REFUSED,
+            TOKEN_INVALID = MPIN_TOKEN_INVALID
         };
 
         Status() : m_statusCode(OK) {}
@@ -446,6 +457,8 @@ public:
     bool IsInitilized() const { return m_state != NOT_INITIALIZED; }
     bool IsBackendSet() const { return m_state == BACKEND_SET; }
     const char *GetVersion() const { return mpin_version(); }
+    /** The handle of mpin.h, for MPinSession. It is freed with this object. */
+    mpin_sdk *GetHandle() const { return m_sdk; }
 
     void SetClientId(const String &clientId) {
         Ignore(mpin_sdk_set_client_id(m_sdk, clientId.c_str()));

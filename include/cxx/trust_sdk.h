@@ -167,6 +167,8 @@ public:
         return Tell(mpin_sdk_init(m_sdk, &config));
     }
     void Destroy() { Ignore(mpin_sdk_destroy(m_sdk)); }
+    /** The handle of mpin.h, for MPinSession. It is freed with this object. */
+    mpin_sdk *GetHandle() const { return m_sdk; }
     /** Ends the call of another thread. */
     void Cancel() { Ignore(mpin_sdk_cancel(m_sdk)); }
 

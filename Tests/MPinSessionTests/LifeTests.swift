@@ -1,0 +1,302 @@
+import Foundation
+import Glibc
+import LoopbackServer
+import MPinHTTP
+import MPinSDK
+import MPinSecrets
+import MPinSession
+import MPinWire
+import XCTest
+
+/// Renewals, logouts and what is stored.
+final class LifeTests: SessionTestCase {
+    private func expire() { later.withLock { $0 += 1_000_000 } }
+
+    private func renewal(_ session: AppSession) -> SDKError? {
+        failure { () throws(SDKError) in try session.renew() }
+    }
+
+    func testTokensAreKnownUntilTheyExpire() throws {
+        let session = try loggedIn()
+        XCTAssertEqual(try session.known()?.accessToken, "access-1")
+        XCTAssertNil(try session.known(scope: "email"))
+        XCTAssertNil(try session.known(minTTL: 601))
+        XCTAssertTrue(try session.hasValid(minTTL: 500))
+        XCTAssertTrue(try session.canRenew())
+        XCTAssertEqual(server.requests("/token").count, 1)
+        expire()
+        XCTAssertNil(try session.known())
+        XCTAssertFalse(try session.hasValid())
+        XCTAssertEqual(try session.credentials().accessToken, "access-2")
+        XCTAssertEqual(try session.credentials().refreshToken, "refresh-2")
+        session.wake()
+    }
+
+    func testATokenOfUnknownLifetimeIsUsedUntilItIsRefused() throws {
+        server.reply("/token", .json(200, ["access_token": "a", "refresh_token": "r"]))
+        var callbacks = SessionCallbacks()
+        callbacks.showCode = { _ in }
+        let session = try open(nil, callbacks)
+        try session.add(plain)
+        try session.login("plain")
+        expire()
+        XCTAssertEqual(try session.credentials(minTTL: 1 << 50).accessToken, "a")
+        XCTAssertEqual(try session.credentials().expiry, 0)
+        XCTAssertEqual(try session.authorization(for: server.url, rejected: "Bearer a"), "Bearer access-1")
+    }
+
+    func testARenewalNeedsAnIDTokenOfTheSameUserIfItHasOne() throws {
+        let session = try loggedIn()
+        server.state.withLock { $0.claims = ["sub": "bob"] }
+        XCTAssertEqual(renewal(session)?.status, .tokenInvalid)
+        XCTAssertEqual(try session.stored()?.accessToken, "access-1")
+        XCTAssertEqual(try session.stored()?.refreshToken, "refresh-2")
+    }
+
+    func testTheProvidersKeyMayChangeUnderTheSameName() throws {
+        let session = try loggedIn()
+        server.state.withLock { $0.key = .init() }
+        XCTAssertNil(renewal(session))
+        XCTAssertEqual(server.requests("/keys").count, 2)
+        XCTAssertNil(renewal(session))
+        XCTAssertEqual(server.requests("/keys").count, 2)
+        server.reply("/keys", .json(200, ["keys": "none"]))
+        server.state.withLock { $0.key = .init() }
+        XCTAssertEqual(renewal(session)?.status, .responseParseError)
+    }
+
+    func testFailuresOfTheProviderEndNoSession() throws {
+        let session = try loggedIn()
+        let answers: [(Reply, Status)] = [
+            (.text(429, ""), .tooManyRequests), (.text(500, ""), .httpServerError), (.text(302, ""), .networkError),
+            (.json(400, ["error": "invalid_request"]), .renewFailed), (.text(200, "{}"), .responseParseError),
+            (.json(200, ["access_token": "a\nb"]), .responseParseError),
+            (.answer(200, body: [UInt8](repeating: 32, count: 2 << 20)), .responseParseError),
+        ]
+        for (answer, status) in answers {
+            server.reply("/token", answer)
+            XCTAssertEqual(renewal(session)?.status, status)
+            XCTAssertEqual(try session.state(), .signedIn)
+        }
+        XCTAssertNil(renewal(session))
+    }
+
+    func testASilentProviderEndsACallInTime() throws {
+        let session = try loggedIn()
+        server.reply("/token", .stall())
+        XCTAssertEqual(renewal(try open(newSDK(timeout: 1_000)))?.status, .timedOut)
+        XCTAssertEqual(try session.state(), .signedIn)
+    }
+
+    func testOnlyARefusedRefreshTokenEndsTheSession() throws {
+        let session = try loggedIn()
+        server.reply("/token", .json(400, ["error": "invalid_grant"]))
+        XCTAssertEqual(renewal(session)?.status, .loginRequired)
+        XCTAssertEqual(try session.state(), .revoked)
+        XCTAssertEqual(try session.profile().sub, "ann")
+        XCTAssertEqual(renewal(session)?.status, .loginRequired)
+        // The provider has no logins by PIN, so asking the user is of no use.
+        let error = failure { () throws(SDKError) in _ = try session.credentials(mayInteract: true) }
+        XCTAssertEqual(error?.status, .loginRequired)
+    }
+
+    func testASessionWithoutARefreshTokenExpires() throws {
+        server.reply("/token", .json(200, ["access_token": "a", "expires_in": 600]))
+        var callbacks = SessionCallbacks()
+        callbacks.showCode = { _ in }
+        let session = try open(nil, callbacks)
+        try session.add(plain)
+        try session.login("plain")
+        expire()
+        XCTAssertEqual(try session.state(), .expired)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in _ = try session.credentials() }?.status, .noRefreshToken)
+        try session.revoke()
+        XCTAssertEqual(try session.state(), .signedOut)
+    }
+
+    // MARK: Logouts
+
+    func testALogoutEverywhereOpensTheProvidersPage() throws {
+        let pages = Locked<[String]>([])
+        let isOpen = Locked(true)
+        let session = try loggedIn()
+        var callbacks = SessionCallbacks()
+        callbacks.openBrowser = { url in
+            pages.withLock { $0.append(url) }
+            return isOpen.withLock { $0 }
+        }
+        let other = try open(nil, callbacks)
+        let token = try XCTUnwrap(try other.stored()?.idToken?.plainText)
+        try other.logout(everywhere: true)
+        XCTAssertEqual(
+            pages.withLock { $0 }, ["\(server.url)/logout?id_token_hint=\(token)&client_id=app"])
+        XCTAssertEqual(try session.state(), .signedOut)
+        try session.login("home")
+        isOpen.withLock { $0 = false }
+        let error = failure { () throws(SDKError) in try other.logout(everywhere: true) }
+        XCTAssertEqual(error?.status, .interactionNotAllowed)
+        XCTAssertEqual(try session.state(), .signedOut)
+    }
+
+    func testALogoutIsToldUntilTheProviderHasHeard() throws {
+        let session = try loggedIn()
+        server.reply("/revoke", .text(503, ""), .text(429, ""), .text(400, ""))
+        try session.logout()
+        // A login tells, too.
+        try session.login("home")
+        try session.logout()
+        try session.login("home")
+        let told = server.forms("/revoke").map { String($0.split(separator: "&")[0]) }
+        XCTAssertEqual(told, ["token=refresh-1", "token=refresh-1", "token=refresh-1", "token=refresh-2"])
+    }
+
+    func testOfManyEndedSessionsTheNewestAreTold() throws {
+        let session = try loggedIn()
+        server.state.withLock { $0.replies["/revoke"] = [Reply](repeating: .text(503, ""), count: 1000) }
+        for _ in 0..<18 { try session.login("home") }
+        server.state.withLock { $0.replies["/revoke"] = [] }
+        let before = server.forms("/revoke").count
+        try session.logout()
+        let told = server.forms("/revoke").dropFirst(before).map { String($0.split(separator: "&")[0]) }
+        XCTAssertEqual(told, (4...19).map { "token=refresh-\($0)" })
+    }
+
+    func testAFailedRevocationKeepsTheSession() throws {
+        let session = try loggedIn()
+        server.reply("/revoke", .text(400, ""))
+        XCTAssertEqual(failure { () throws(SDKError) in try session.revoke() }?.status, .revokeFailed)
+        XCTAssertEqual(try session.state(), .signedIn)
+        try session.clear()
+        XCTAssertEqual(try session.state(), .signedOut)
+        XCTAssertEqual(server.forms("/revoke").count, 1)
+        try session.clear()
+        try session.revoke()
+        try session.logout()
+    }
+
+    // MARK: Files, locks and parts that fail
+
+    func testAnotherProcessThatRenewsIsWaitedForAndNotForEver() throws {
+        let session = try loggedIn()
+        let lock = Glibc.open(folder + "/store.session.renewal", O_RDWR | O_CREAT, 0o600)
+        defer { close(lock) }
+        XCTAssertEqual(flock(lock, LOCK_EX), 0)
+        XCTAssertEqual(renewal(try open(newSDK(timeout: 1_000)))?.status, .timedOut)
+        XCTAssertEqual(server.requests("/token").count, 1)
+        flock(lock, LOCK_UN)
+        XCTAssertNil(renewal(session))
+    }
+
+    func testWaitingForAnotherProcessCanBeCancelled() throws {
+        let session = try loggedIn()
+        let lock = Glibc.open(folder + "/store.session.renewal", O_RDWR | O_CREAT, 0o600)
+        defer { close(lock) }
+        XCTAssertEqual(flock(lock, LOCK_EX), 0)
+        let isOver = Locked(false)
+        // A cancel ends the calls that are under way, and the renewal may not have begun yet.
+        Thread.detachNewThread {
+            while !isOver.withLock({ $0 }) {
+                session.cancel()
+                usleep(1000)
+            }
+        }
+        let error = renewal(session)
+        isOver.withLock { $0 = true }
+        XCTAssertEqual(error?.status, .canceled)
+        XCTAssertEqual(server.requests("/token").count, 1)
+    }
+
+    func testWithoutItsFilesThereIsNoSession() throws {
+        let session = try loggedIn()
+        try FileManager.default.createDirectory(
+            atPath: folder + "/store.session.renewal", withIntermediateDirectories: false)
+        XCTAssertEqual(renewal(session)?.status, .storageError)
+        try FileManager.default.createDirectory(
+            atPath: folder + "/other.generation", withIntermediateDirectories: false)
+        let sdk = try newSDK(), path = folder + "/other"
+        XCTAssertEqual(
+            failure { () throws(SDKError) in _ = try AppSession(sdk, path: path) }?.status, .storageError)
+    }
+
+    func testAWriterThatDiesMakesTheOthersReadTheFile() throws {
+        let session = try loggedIn()
+        let file = Glibc.open(folder + "/store.session.generation", O_RDWR)
+        defer { close(file) }
+        var word: UInt64 = 0
+        XCTAssertEqual(pread(file, &word, 8, 0), 8)
+        XCTAssertEqual(word % 2, 0)
+        // The writer dies in its change.
+        word |= 1
+        XCTAssertEqual(pwrite(file, &word, 8, 0), 8)
+        XCTAssertEqual(try session.state(), .signedIn)
+        try FileManager.default.removeItem(atPath: folder + "/store.session")
+        XCTAssertEqual(try session.state(), .signedOut)
+        try session.login("home")
+        XCTAssertEqual(pread(file, &word, 8, 0), 8)
+        XCTAssertEqual(word % 2, 0)
+    }
+
+    func testAFileOfALaterVersionIsNotTouched() throws {
+        let session = try loggedIn()
+        try Data("mpin-session 99\n00\n".utf8).write(to: URL(fileURLWithPath: folder + "/store.session"))
+        let other = try open()
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try other.state() }?.status, .unsupportedFormat)
+        XCTAssertEqual(failure { () throws(SDKError) in try session.login("home") }?.status, .unsupportedFormat)
+    }
+
+    func testNoLoginWithoutARandomGenerator() throws {
+        let works = Locked(true)
+        let sdk = try newSDK(random: { bytes in works.withLock { $0 } && systemRandom(&bytes) })
+        let session = try browsing(sdk)
+        works.withLock { $0 = false }
+        XCTAssertEqual(failure { () throws(SDKError) in try session.login("home") }?.status, .randomFailed)
+        XCTAssertEqual(try session.state(), .signedOut)
+    }
+
+    func testAClosedSessionRefusesCalls() throws {
+        let session = try loggedIn()
+        session.close()
+        XCTAssertEqual(renewal(session)?.status, .canceled)
+        XCTAssertEqual(failure { () throws(SDKError) in try session.login("home") }?.status, .canceled)
+        XCTAssertEqual(session.lastError?.status, .canceled)
+        session.record(SDKError(.flowError, "x"))
+        XCTAssertEqual(session.lastError?.status, .flowError)
+    }
+
+    // MARK: Descriptions of providers
+
+    func testADescriptionMustBeWhole() throws {
+        let session = try open()
+        var nameless = home, clientless = home, nowhere = home, wrong = home
+        nameless.name = ""
+        clientless.clientID = ""
+        nowhere.issuer = nil
+        wrong.origins = ["api"]
+        for provider in [nameless, clientless, nowhere, wrong] {
+            let error = failure { () throws(SDKError) in try session.add(provider) }
+            XCTAssertEqual(error?.status, .invalidArgument)
+        }
+        XCTAssertEqual(failure { () throws(SDKError) in try session.login("other") }?.status, .providerUnknown)
+    }
+
+    func testADiscoveryDocumentMustBeThatOfTheIssuer() throws {
+        let session = try browsing()
+        for wrong in [["issuer": "https://evil.example"], ["token_endpoint": ""], ["jwks_uri": ""]] {
+            server.state.withLock { $0.discovery = wrong }
+            XCTAssertEqual(
+                failure { () throws(SDKError) in try session.login("home") }?.status, .responseParseError)
+        }
+        server.state.withLock { $0.discovery = [:] }
+        try session.login("home")
+    }
+
+    func testTheClaimsOfAProfile() throws {
+        server.state.withLock {
+            $0.claims = ["email_verified": true, "updated_at": 7, "picture": ["x"], "email": "ann@example.com"]
+        }
+        let profile = try loggedIn().profile()
+        let names = ["sub", "name", "email", "email_verified", "picture", "updated_at", "shoe_size"]
+        XCTAssertEqual(names.map { profile[$0] }, ["ann", "Ann", "ann@example.com", "true", "", "7", ""])
+    }
+}
