@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from mpin import IncorrectPinError, Trust
+from phone import wait_until
 from split import Split
 from test_trust_client import claims
 from trust_server import mpind
@@ -48,11 +49,18 @@ class Wire(socketserver.BaseRequestHandler):
     server: Recorder
 
     def handle(self) -> None:
-        with socket.create_connection(("127.0.0.1", self.server.port)) as part:
+        with wait_until(self._part, 60) as part:
             back = threading.Thread(target=self.server.carry, args=(part, self.request, socket.SHUT_WR))
             back.start()
             self.server.carry(self.request, part, socket.SHUT_WR)
             back.join()
+
+    def _part(self) -> socket.socket | None:
+        """The part may not listen yet. Its caller waits, as it does for a part without a recorder."""
+        try:
+            return socket.create_connection(("127.0.0.1", self.server.port))
+        except ConnectionRefusedError:
+            return None
 
 
 class RecordedSplit(Split):
