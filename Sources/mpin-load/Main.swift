@@ -21,7 +21,7 @@ struct LoadCommand: ParsableCommand {
     @Option(help: "Process id of the server.")
     var pid: Int32
 
-    @Option(help: "Base URL of the server's metrics, which say what its RSA signatures cost. Needed for --client and --project.")
+    @Option(help: "Base URL of the server's metrics: what RSA signatures cost. Needed for --client and --project.")
     var metricsURL: String?
 
     @Option(help: "Identities to register first.")

@@ -52,7 +52,8 @@ package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
             await keys.add(ecdsa: key, kid: name)
         }
         return Signer(
-            kid: kid, algorithm: self, key: try await keys.getKey(for: name), publicMembers: members, observer: observer)
+            kid: kid, algorithm: self, key: try await keys.getKey(for: name), publicMembers: members, observer: observer
+        )
     }
 }
 
