@@ -27,5 +27,5 @@ place=(--database "${url:-$work/state/rps.sqlite}")
 "$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" \
     --metrics-url "http://127.0.0.1:$admin_port" --client load --max-times 2.2 \
     --project load-app --project-token-file "$work/project.token" --max-trust-times 1.35 \
-    --max-units 110000 --max-megabytes 75 "$@"
+    --max-units 110000 --max-megabytes 80 "$@"
 stop_server
