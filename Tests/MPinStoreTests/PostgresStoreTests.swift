@@ -150,6 +150,13 @@ final class PostgresStoreTests: XCTestCase {
         let server = try PostgresServer()
         let store = try await opened(server.url, patience: .seconds(1))
         _ = try await store.create(k, StoredItem(value: [1]), at: now)
+        // Connections to another server are busy all the time.
+        let other = try PostgresServer()
+        let busyStore = try await opened(other.url)
+        let busy = Task { [now, k] in
+            while !Task.isCancelled { _ = try await busyStore.read(k, at: now) }
+        }
+        defer { busy.cancel() }
         try server.signal(SIGSTOP)
         let start = ContinuousClock.now
         // More callers than connections: some wait for a connection, some for an answer.

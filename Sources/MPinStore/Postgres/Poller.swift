@@ -18,7 +18,17 @@ final class Poller: Sendable {
     private static let tick: Int32 = 250
 
     private init() {
-        let thread = Thread { [self] in while true { look() } }
+        let thread = Thread { [self] in
+            var last = ContinuousClock.now
+            while true {
+                look()
+                // Busy connections may give the thread something to do all the time.
+                let now = ContinuousClock.now
+                guard now - last >= .milliseconds(Self.tick) else { continue }
+                last = now
+                expire(at: now)
+            }
+        }
         thread.name = "postgres"
         thread.start()
     }
@@ -50,13 +60,12 @@ final class Poller: Sendable {
         var events = [epoll_event](repeating: epoll_event(), count: 64)
         let count = epoll_wait(epoll, &events, Int32(events.count), Self.tick)
         for event in events.prefix(max(0, Int(count))) { link(event.data.fd)?.advance() }
-        if count <= 0 { expire() }
     }
 
     private func link(_ descriptor: Int32) -> PostgresLink? { links.withLock { $0[descriptor]?.link } }
 
-    private func expire() {
+    private func expire(at now: ContinuousClock.Instant) {
         let links = links.withLock { $0.values.compactMap(\.link) }
-        for link in links { link.expire(at: .now) }
+        for link in links { link.expire(at: now) }
     }
 }
