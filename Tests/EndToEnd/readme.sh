@@ -89,7 +89,8 @@ ok "what failed is printed"
 cd "$root"
 make --no-print-directory help >"$work/targets"
 for document in README.md SECURITY.md CHANGELOG.md Sources/NUMBERS.md {Sources,bindings}/README.md docs/*.md; do
-    for path in $(grep -o '](\([^)]*\))' "$document" | tr -d '()]' | grep -v '^http'); do
+    # A block of code may contain `](`, too.
+    for path in $(sed '/^```/,/^```/d' "$document" | grep -o '](\([^)]*\))' | tr -d '()]' | grep -v '^http'); do
         [ -e "$(dirname "$document")/${path%%#*}" ] || { echo "$document: no file $path"; exit 1; }
     done
     for target in $(grep -oE '(`|^ *)make [a-z][a-z0-9 -]*' "$document" | sed 's/.*make //' | tr ' ' '\n' | sort -u); do
