@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
 MADE = lib server examples cli superapp man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
-	build/oidc-venv/installed build/deploy-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test build/pam_mpin.so
+	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)
@@ -215,9 +215,11 @@ sample-superapp: superapp
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test objc-test pam-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
+TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
 	js-browser-test
 LONG += js-browser-more
+# It needs root, and name spaces of its own.
+LONG += pam-test
 .PHONY: contract runtimes-test objc-test pam pam-test numbers-test clients-test admin-test oidc-test samples-test cluster-test cluster-soak store-test trust-test \
 	js-browser-test js-browser-more $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
