@@ -67,13 +67,13 @@ soak: lib server $(LOAD) $(SWIFT_TESTS) ## kills, restarts, overload, slow clien
 ##@ Check
 
 test: ## everything that CI runs; ends in "N passed, N failed"
-	Tests/run.sh 2 $(TESTS)
+	Tests/run.sh 3 $(TESTS)
 
 check-all: ## all checks, the long ones and those that measure time too
-	Tests/run.sh 2 $(TESTS) -- $(LONG)
+	Tests/run.sh 3 $(TESTS) -- $(LONG)
 
-# Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
-# compile while the other runs.
+# Everything that several tests use is built once, before the first test. Three tests run at a time, because most of
+# them wait more than they compute, and none may compile while another runs.
 MADE = lib server examples cli superapp man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
 	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
 built: $(MADE)
@@ -249,7 +249,7 @@ build/contract-venv/installed: Tests/EndToEnd/contract-requirements.txt | $(STAM
 ctime: lib ## no branch or address depends on a secret (valgrind, on the released library)
 negative: lib ## encodings that must be refused, for every argument
 wipe: lib ## no secret stays in the memory of the process
-fuzz: ## libFuzzer with the address sanitizer; FUZZ_SECONDS=20 for each target
+fuzz: ## libFuzzer with the address sanitizer; FUZZ_SECONDS=10 for each target
 dudect: lib ## the time does not depend on the secret (statistics); DUDECT_SAMPLES=50000
 
 ctime negative wipe dudect fuzz: packages

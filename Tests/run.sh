@@ -20,10 +20,11 @@ alone=("$@")
 made=()
 while read -r file; do made+=(-o "$file"); done < <(make --no-print-directory made 2>/dev/null)
 
-# step NAME TARGET: runs a target without which no test can run, and ends the script if it fails.
+# step NAME TARGET: runs a target without which no test can run, and ends the script if it fails. Two commands run at a
+# time, because the compiler of one module after the other does not keep two processors busy.
 step() {
     local began=$SECONDS
-    if ! make --no-print-directory "$2" >"$logs/$2.log" 2>&1; then
+    if ! make --no-print-directory --jobs=2 "$2" >"$logs/$2.log" 2>&1; then
         tail -n 60 "$logs/$2.log"
         printf '%s FAILED, see %s\n0 passed, 1 failed\n' "$2" "$logs/$2.log"
         exit 1

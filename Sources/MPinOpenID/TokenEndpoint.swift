@@ -166,7 +166,7 @@ extension OpenIDProvider {
     func authorization(of access: TokenMaker.Access) async throws -> (Authorization, Client)? {
         guard let authorization = try await grants.authorization(access.grantID, at: now),
             let client = try await client(access.clientID), !client.isDisabled,
-            let first = try await self.client(authorization.clientID), !first.isDisabled,
+            let first = access.isExchanged ? try await self.client(authorization.clientID) : client, !first.isDisabled,
             try await isConsented(authorization, to: first), try await isPermitted(authorization.login, at: first)
         else { return nil }
         guard access.isExchanged else { return (authorization, client) }

@@ -87,9 +87,7 @@ package struct Unpacker {
     package var isAtEnd: Bool { next == bytes.count }
 
     package mutating func number() throws -> Int64 {
-        var number = UInt64(0)
-        for (shift, byte) in try take(8).enumerated() { number |= UInt64(byte) << UInt64(8 * shift) }
-        return Int64(bitPattern: number)
+        try take(8).withUnsafeBytes { Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) }
     }
 
     package mutating func count() throws -> Int {
@@ -129,7 +127,7 @@ package struct Unpacker {
     }
 
     private mutating func length() throws -> Int {
-        try take(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        try take(4).withUnsafeBytes { Int(UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))) }
     }
 
     private mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {

@@ -77,7 +77,10 @@ package struct ItemKey: Sendable, Hashable, Comparable {
     }
 
     /// The keys in the order in which engines lock them, each once.
-    static func inOrder(_ keys: [ItemKey]) -> [ItemKey] { keys.count < 2 ? keys : Set(keys).sorted() }
+    static func inOrder(_ keys: [ItemKey]) -> [ItemKey] {
+        guard keys.count > 1 else { return keys }
+        return keys.sorted().reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
 
     static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)

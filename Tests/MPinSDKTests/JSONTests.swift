@@ -54,6 +54,31 @@ final class JSONTests: XCTestCase {
             "text": .string("\"\\\u{1}\u{10FFFF}"), "list": .array([.array([]), .object([:]), .int(1)]),
         ])
         XCTAssertEqual(try decode(try encode(value)).get(), value)
+        XCTAssertEqual(try decode(try JSON.bytes(value)).get(), value)
+    }
+
+    /// The writer without a tree against the one with a tree, which escapes as jansson does.
+    func testTheTextIsTheSameWithoutATree() throws {
+        let characters = String(String.UnicodeScalarView((0..<0x180).compactMap(Unicode.Scalar.init)))
+        for value: JSONValue in [
+            .null, .bool(true), .bool(false), .int(.min), .int(.max), .int(0), .string(""), .string(characters),
+            .string(#"\u0000\"#), .array([]), .array([.int(1), .string("é"), .array([.null])]), .object([:]),
+            .object(["a\"\n": .object(["b": .array([.int(-1), .bool(false)])])]),
+        ] {
+            XCTAssertEqual(String(decoding: try JSON.bytes(value), as: UTF8.self), try encode(value))
+        }
+        for number in [0.1, -1e300, .leastNonzeroMagnitude, 3.0] {
+            XCTAssertEqual(
+                try decode(try JSON.bytes(.array([.double(number)]))).get(), .array([JSONTests.read(number)]))
+        }
+        for number in [Double.infinity, -.infinity, .nan] {
+            XCTAssertThrowsError(try JSON.bytes(.array([.double(number)])))
+        }
+    }
+
+    /// What is read back for a number: a number without a fraction is read as an integer.
+    private static func read(_ number: Double) -> JSONValue {
+        Int(exactly: number).map(JSONValue.int) ?? .double(number)
     }
 
     func testMembersKeepTheirTypes() throws {

@@ -12,10 +12,10 @@ final class PushTests: XCTestCase {
     private let key = SecretBytes(utf8: "the key of these tests")
     private let push = TrustPush(projectID: "p", userID: "u", qrURL: "https://a.example/#1", pushToken: "t")
 
-    private func sender(_ url: String) -> PushSender {
+    private func sender(_ url: String, tries: Int = 6) -> PushSender {
         var target = PushTarget(url: url, key: key)
         XCTAssertEqual(target.pauses, [0, 1, 2, 4, 8, 16].map { .seconds($0) })
-        target.pauses = target.pauses.map { $0 / 10_000 }
+        target.pauses = target.pauses.prefix(tries).map { $0 / 10_000 }
         return PushSender(target, clock: { Moment.now() }, logger: Logger(label: "test"))
     }
 
@@ -41,7 +41,8 @@ final class PushTests: XCTestCase {
         defer { receiver.stop() }
         await sender(receiver.url).deliver(push)
         XCTAssertEqual(receiver.received.count, 1)
-        await sender("http://127.0.0.1:1/").deliver(push)
+        // One try is enough, because each waits 5 seconds for a receiver that may be restarting.
+        await sender("http://127.0.0.1:1/", tries: 1).deliver(push)
     }
 
     func testOnlySoManyPushesWait() {

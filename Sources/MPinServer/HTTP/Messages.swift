@@ -8,10 +8,18 @@ import NIOCore
 extension Response {
     /// A response with `value` as JSON, without the escape `\/`, which some old parsers cannot read.
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
-        guard let body = try? JSON.bytes(value) else { return Response(status: .internalServerError) }
+        json(try? JSON.bytes(value), status)
+    }
+
+    static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
+        json(try? JSON.bytes(value), status)
+    }
+
+    private static func json(_ text: [UInt8]?, _ status: HTTPResponse.Status) -> Response {
+        guard let text else { return Response(status: .internalServerError) }
         return Response(
             status: status, headers: [.contentType: "application/json; charset=UTF-8"],
-            body: .init(byteBuffer: ByteBuffer(bytes: body)))
+            body: .init(byteBuffer: ByteBuffer(bytes: text)))
     }
 
     static func html(_ page: String, status: HTTPResponse.Status = .ok) -> Response {

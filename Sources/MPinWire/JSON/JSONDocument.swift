@@ -59,6 +59,9 @@ package enum JSON {
             return try node.bytes()
         } catch { throw .mismatch("") }
     }
+
+    /// Encodes a value of any form, as the other function does, and faster.
+    package static func bytes(_ value: JSONValue) throws(JSONFailure) -> [UInt8] { try JSONWriter(value).bytes }
 }
 
 /// A parsed text. Its memory is wiped when it is freed.
