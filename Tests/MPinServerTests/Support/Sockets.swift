@@ -23,11 +23,12 @@ enum Sockets {
     struct Failure: Error { let text: String }
 
     /// Opens a TCP connection to this machine. `host`: the last two bytes of the loopback address from which it comes.
-    static func connect(_ port: Int, from host: UInt16 = 1) throws -> Int32 {
+    /// `server`: those of the address to which it goes.
+    static func connect(_ port: Int, from host: UInt16 = 1, to server: UInt16 = 1) throws -> Int32 {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var status: Int32 = 0
         if host != 1 { status = loopback(host, 0) { bind(file, $0, $1) } }
-        if status == 0 { status = loopback(1, port) { Glibc.connect(file, $0, $1) } }
+        if status == 0 { status = loopback(server, port) { Glibc.connect(file, $0, $1) } }
         guard status == 0 else {
             close(file)
             throw Failure(text: "connect to \(port): \(String(cString: strerror(errno)))")
