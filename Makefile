@@ -297,7 +297,7 @@ clean: ## remove everything that was built
 $(LIB): FORCE | $(STAMP)
 	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
 	@mkdir -p build
-	@cmp -s .build-lib/release/libmpin.so build/$(SONAME) || cp .build-lib/release/libmpin.so build/$(SONAME)
+	@cmp -s .build-lib/release/libmpin.so build/$(SONAME) || cp --remove-destination .build-lib/release/libmpin.so build/$(SONAME)
 	@ln -sf $(SONAME) $@
 
 build/coverage/libmpin.so: FORCE | $(STAMP)
@@ -309,7 +309,7 @@ build/coverage/libmpin.so: FORCE | $(STAMP)
 build/address/libmpin.so build/thread/libmpin.so: build/%/libmpin.so: FORCE | $(STAMP)
 	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-$* --sanitize=$*
 	@mkdir -p build/$*
-	@cmp -s .build-$*/release/libmpin.so build/$*/$(SONAME) || cp .build-$*/release/libmpin.so build/$*/$(SONAME)
+	@cmp -s .build-$*/release/libmpin.so build/$*/$(SONAME) || cp --remove-destination .build-$*/release/libmpin.so build/$*/$(SONAME)
 	@ln -sf $(SONAME) $@
 
 $(BENCH) $(LOAD): FORCE | $(STAMP)
