@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import checks
-from fronts import NODES, killed, rolled
+from fronts import NODES, killed, paused, rolled
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
@@ -196,7 +196,7 @@ def lost_database(nodes: list[Server], database: Database, count: int) -> str:
     was anything but right, a refusal that says "later", or a lost challenge."""
     known: list[Roaming] = [registered(nodes, "before@example.com")]
     done = threading.Event()
-    statuses: set[int] = set()
+    statuses: dict[int, Refused] = {}
 
     def live(name: str) -> None:
         number = 0
@@ -206,7 +206,7 @@ def lost_database(nodes: list[Server], database: Database, count: int) -> str:
                 known.append(registered(nodes, f"{name}{number}@example.com"))
                 known[-1].login(PIN)
             except Refused as refused:
-                statuses.add(refused.status)
+                statuses[refused.status] = refused
 
     threads = [threading.Thread(target=live, args=(name,)) for name in ("a", "b", "c")]
     for thread in threads:
@@ -224,7 +224,9 @@ def lost_database(nodes: list[Server], database: Database, count: int) -> str:
     for thread in threads:
         thread.join()
     # 403 and 408: a challenge or token was in an UNLOGGED table, which is empty after a crash.
-    assert statuses <= {403, 408, 503}, statuses
+    assert set(statuses) <= {403, 408, 503}, statuses
+    for refused in statuses.values():
+        assert_says_when(refused)
     for phone in known:
         phone.login(PIN)
     return f"{len(known)} registrations outlived {count} kills of the database; logins {max(took):.1f} s after its return"
@@ -319,7 +321,7 @@ def end_child(server: Server) -> None:
 
 def health(address: str) -> dict[str, Any]:
     """Asks a server for its health by mpind's own command, whose exit code must say the same."""
-    command = [str(ROOT / "build/mpind"), "health", "--admin-listen", address]
+    command = [str(PROGRAM), "health", "--admin-listen", address]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
@@ -335,15 +337,23 @@ def standstill(nodes: list[Server], database: Database) -> str:
     database.signal(signal.SIGSTOP)
     begun = time.monotonic()
     try:
-        status = refusal(phone, PIN)
+        phone.login(PIN)
+        raise AssertionError("a login without a database")
+    except Refused as refused:
+        assert refused.status == 503, refused
+        assert_says_when(refused)
     finally:
         took = time.monotonic() - begun
         database.signal(signal.SIGCONT)
-    assert status == 503, status
     assert took < 15, took
     begun = time.monotonic()
     wait_until(lambda: works(phone))
     return f"503 after {took:.1f} s; logins {time.monotonic() - begun:.1f} s after the database went on"
+
+
+def assert_says_when(refused: Refused) -> None:
+    """503 is only for a while, so it says when to come again."""
+    assert refused.status != 503 or refused.retry_after is not None, f"{refused} without Retry-After"
 
 
 def restored(folder: Path, database: Database, nodes: list[Server]) -> str:
@@ -417,7 +427,7 @@ def copy_with_kills(words: list[str]) -> int:
     """Runs a command, kills it at its first page, the next one later, until it ends by itself. Returns the number of
     kills."""
     for kills in range(1000):
-        running = subprocess.Popen([ROOT / "build/mpind", *words], stdout=subprocess.DEVNULL)
+        running = subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL)
         try:
             running.wait(0.02 * (kills + 1))
         except subprocess.TimeoutExpired:
@@ -431,7 +441,7 @@ def copy_with_kills(words: list[str]) -> int:
 
 def failover(folder: Path) -> str:
     """Kills the primary while people register and somebody guesses, and promotes its synchronous standby. Nothing that
-    was acknowledged is lost, and no fourth guess is judged."""
+    was acknowledged is lost (registrations, revocations, blocks, wrong PINs), and no fourth guess is judged."""
     database = Database()
     database.add_standby()
     nodes = start(folder / "failover", database)
@@ -439,6 +449,9 @@ def failover(folder: Path) -> str:
         known = [registered(nodes, f"known{number}@example.com") for number in range(3)]
         guessed, fresh = (registered(nodes, f"{name}@example.com") for name in ("guessed", "fresh"))
         assert [refusal(guessed, "4321"), refusal(guessed, "4322")] == [401, 401]
+        revoked, blocked = (registered(nodes, f"{name}@example.com") for name in ("revoked", "blocked"))
+        mpind("user", "revoke", revoked.user, "--database", database.url)
+        assert [refusal(blocked, pin) for pin in ("4321", "4322", "4323")] == [401, 401, 410]
         before = judged(nodes)
         done = threading.Event()
 
@@ -474,7 +487,8 @@ def failover(folder: Path) -> str:
         assert judged(nodes) - before <= 1, "more than three guesses were judged"
         for phone in known:
             wait_until(lambda: logs_in(phone))
-        return f"{len(known)} registrations and all wrong PINs outlived it; {took:.1f} s until it took writes"
+        assert [refusal(revoked, PIN), refusal(blocked, PIN)] == [410, 410]
+        return f"{len(known)} registrations, a revocation, a block and all wrong PINs outlived it; {took:.1f} s until it took writes"
     finally:
         for node in nodes:
             node.kill()
@@ -516,9 +530,9 @@ def operators(nodes: list[Server], database: Database, folder: Path) -> str:
     return "user list, client add, user revoke, backup of the D-TAs"
 
 
-def mpind(*words: str) -> str:
+def mpind(*words: str, program: Path = PROGRAM) -> str:
     """Runs a command of mpind and returns its output."""
-    done = subprocess.run([ROOT / "build/mpind", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -541,6 +555,7 @@ def main() -> int:
             ("lost node", lambda: lost_node(nodes, 20)),
             ("haproxy", lambda: killed(Path(folder) / "haproxy", "haproxy", nodes[0].state, stores(database), 20)),
             ("nginx", lambda: killed(Path(folder) / "nginx", "nginx", nodes[0].state, stores(database), 20)),
+            ("stopped node", lambda: paused(Path(folder) / "paused", nodes[0].state, stores(database), 20)),
             ("restarts", lambda: rolled(Path(folder) / "restarts", nodes[0].state, stores(database), 20, [PROGRAM])),
             ("D-TA", lambda: replicas(Path(folder))),
             ("lost database", lambda: lost_database(nodes, database, options.kills)),

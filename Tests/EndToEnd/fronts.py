@@ -100,6 +100,40 @@ def is_found_at_once(nodes: list[Server], url: str) -> None:
     assert is_up(url), "nginx refuses requests though a node is up"
 
 
+def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
+    """Stops a node behind haproxy (SIGSTOP), which leaves it out, and lets it go on later. No login fails that began after
+    haproxy had noticed, nor any after the node goes on."""
+    is_stopped, is_out = threading.Event(), threading.Event()
+    lost: list[Phone] = []
+
+    def log_in(phone: Phone) -> bool:
+        was_out = is_out.is_set()
+        try:
+            phone.login(PIN)
+            return True
+        except (Refused, *LOST) as problem:
+            assert is_stopped.is_set() and not was_out, f"{problem!r}, but not because a node stood still"
+            lost.append(phone)
+            return False
+
+    with behind(folder, "haproxy", state, options) as (url, nodes), Crowd(url, log_in) as crowd:
+        crowd.go_on(count)
+        is_stopped.set()
+        os.kill(nodes[0].pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: haproxy_says(folder, 1, "status") == "DOWN")
+            is_out.set()
+            phone = registered(url, "meanwhile@example.com")
+            for _ in range(count):
+                phone.login(PIN)
+        finally:
+            os.kill(nodes[0].pid, signal.SIGCONT)
+        wait_until(lambda: haproxy_says(folder, 1, "status") == "UP")
+        crowd.go_on(count)
+    assert len(lost) <= len(crowd.phones), f"{len(lost)} logins lost"
+    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {len(lost)} logins that had begun were lost"
+
+
 def rolled(folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path]) -> str:
     """Replaces each node behind haproxy by one that runs `programs[0]`, one after the other, then each by `programs[1]`, and
     so on, while people log in and others register. None of their requests fails. At the start the nodes run the last of
