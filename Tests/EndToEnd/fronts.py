@@ -11,14 +11,17 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
 
+T = TypeVar("T")
 NODES = 3
 #: The name of haproxy's socket for commands, in the folder of its configuration.
 SOCKET = "haproxy.socket"
@@ -29,7 +32,7 @@ class Crowd:
 
     def __init__(self, url: str, login: Callable[[Phone], bool]) -> None:
         """login: logs in. Returns whether that succeeded, or raises an error, which ends the test."""
-        self.phones = [registered(url, f"crowd{number}@example.com") for number in range(4)]
+        self.phones = [patiently(lambda n=number: registered(url, f"crowd{n}@example.com")) for number in range(4)]
         self.logged_in: list[Phone] = []
         self._login = login
         self._done = threading.Event()
@@ -52,8 +55,20 @@ class Crowd:
 
     def _live(self, phone: Phone) -> None:
         while not self._done.is_set():
-            if self._login(phone):
+            if patiently(lambda: self._login(phone)):
                 self.logged_in.append(phone)
+
+
+def patiently(request: Callable[[], T]) -> T:
+    """Sends a request again while mpind answers 503 and says when to come again, for a minute at most: on a busy machine the
+    database may take too long. The proxies' own 503 does not say so, and is an error like all others."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return request()
+        except Refused as refused:
+            if refused.status != 503 or refused.retry_after is None or time.monotonic() > end:
+                raise
 
 
 def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: int) -> str:
@@ -69,6 +84,8 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
             phone.login(PIN)
             return True
         except (Refused, *LOST) as problem:
+            if isinstance(problem, Refused) and problem.retry_after is not None:
+                raise
             assert not was_down or len(kills) > before, f"{problem!r} though the login began after the node was killed"
             lost.append(phone)
             return False
@@ -112,6 +129,8 @@ def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
             phone.login(PIN)
             return True
         except (Refused, *LOST) as problem:
+            if isinstance(problem, Refused) and problem.retry_after is not None:
+                raise
             assert is_stopped.is_set() and not was_out, f"{problem!r}, but not because a node stood still"
             lost.append(phone)
             return False
@@ -123,9 +142,9 @@ def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
         try:
             wait_until(lambda: haproxy_says(folder, 1, "status") == "DOWN")
             is_out.set()
-            phone = registered(url, "meanwhile@example.com")
+            phone = patiently(lambda: registered(url, "meanwhile@example.com"))
             for _ in range(count):
-                phone.login(PIN)
+                patiently(lambda: phone.login(PIN))
         finally:
             os.kill(nodes[0].pid, signal.SIGCONT)
         wait_until(lambda: haproxy_says(folder, 1, "status") == "UP")
@@ -151,7 +170,7 @@ def rolled(folder: Path, state: str, options: Sequence[str], count: int, program
                 tell_haproxy(folder, f"set server {name} state drain")
                 wait_until(lambda number=number: haproxy_says(folder, number, "scur") == "0")
                 node.end(signal.SIGTERM)
-                known.append(registered(url, f"rolled{len(known)}@example.com"))
+                known.append(patiently(lambda: registered(url, f"rolled{len(known)}@example.com")))
                 crowd.go_on(count)
                 node.program = program
                 node.start()
@@ -159,7 +178,7 @@ def rolled(folder: Path, state: str, options: Sequence[str], count: int, program
                 wait_until(lambda number=number: haproxy_says(folder, number, "status") == "UP")
                 crowd.go_on(count)
         for phone in known:
-            phone.login(PIN)
+            patiently(lambda phone=phone: phone.login(PIN))
     return f"{len(crowd.logged_in)} logins while {len(known)} nodes were replaced, 0 failed"
 
 
