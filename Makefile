@@ -150,7 +150,7 @@ store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every 
 cluster-test: lib server ## three servers with one PostgreSQL database: any of them may be asked, each may be killed
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py $(CLUSTER_FLAGS)
 
-cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10 --nginx
+cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
 cluster-soak: cluster-test ## cluster-test with more people, guesses and kills
 
 size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes

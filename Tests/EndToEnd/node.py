@@ -22,6 +22,7 @@ from ports import free_ports
 ROOT = Path(__file__).resolve().parents[2]
 PIN = "1234"
 LOST = (OSError, HTTPException)
+PROGRAM = ROOT / "build/mpind"
 #: Whether the tests compare speeds. With --short they do not, because times on a busy machine mean nothing.
 TIMED = "--short" not in sys.argv
 
@@ -37,10 +38,11 @@ class Server:
         mails: Path | None = None,
         options: Sequence[str] = (),
         prefix: Sequence[str] = (),
+        program: Path = PROGRAM,
     ) -> None:
         """state: the state folder of another server, to share its databases; None: a new folder. mails: the folder for
         mails; None: it sends none, and registrations need no confirmation. options: more options. prefix: a command
-        that runs the server."""
+        that runs the server. program: another mpind, for example that of an earlier version."""
         folder.mkdir(exist_ok=True)
         self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
@@ -50,8 +52,10 @@ class Server:
         self._log = (folder / "mpind.log").open("ab")
         names = ["--port", "--private-port", "--dta1-port", "--dta2-port"]
         ports = [text for pair in zip(names, [self.port, *others]) for text in map(str, pair)]
-        self._command = [
-            *prefix, str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state,
+        self.program = program
+        self._prefix = prefix
+        self._options = [
+            "--all-in-one", "--state-dir", self.state,
             *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
             *([] if "--rate-limits" in options else ["--rate-limits", "off"]),
             "--log-level", log_level, *ports, *options,
@@ -61,7 +65,7 @@ class Server:
     def start(self, *more: str) -> float:
         """Starts the server with additional options `more`, and returns the seconds until it answered."""
         begun = time.monotonic()
-        self.process = subprocess.Popen([*self._command, *more], stderr=self._log)
+        self.process = subprocess.Popen([*self._prefix, str(self.program), *self._options, *more], stderr=self._log)
         wait_until(self._answers, 60)
         return time.monotonic() - begun
 
@@ -128,7 +132,7 @@ class Server:
                 logins.wait()
 
     def revoke(self, user: str) -> None:
-        command = [str(ROOT / "build/mpind"), "user", "revoke", user, "--state-dir", self.state]
+        command = [str(PROGRAM), "user", "revoke", user, "--state-dir", self.state]
         subprocess.run(command, check=True, capture_output=True)
 
     def _answers(self) -> bool:

@@ -1,0 +1,281 @@
+"""Nodes behind haproxy or nginx, configured by the lines of docs/postgres.md, while people log in. Each node is killed, or
+restarted as docs/postgres.md says."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from node import LOST, PIN, PROGRAM, ROOT, Server
+from phone import Phone, Refused, wait_until
+from ports import free_ports
+
+T = TypeVar("T")
+NODES = 3
+#: The name of haproxy's socket for commands, in the folder of its configuration.
+SOCKET = "haproxy.socket"
+
+
+class Crowd:
+    """People who log in again and again, until the block ends that is entered with them."""
+
+    def __init__(self, url: str, login: Callable[[Phone], bool]) -> None:
+        """login: logs in. Returns whether that succeeded, or raises an error, which ends the test."""
+        self.phones = [patiently(lambda n=number: registered(url, f"crowd{n}@example.com")) for number in range(4)]
+        self.logged_in: list[Phone] = []
+        self._login = login
+        self._done = threading.Event()
+        self._threads = ThreadPoolExecutor(len(self.phones))
+
+    def __enter__(self) -> Crowd:
+        self._running = [self._threads.submit(self._live, phone) for phone in self.phones]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._threads.shutdown()
+        for each in self._running:
+            each.result()
+
+    def go_on(self, count: int) -> None:
+        """Waits for `count` more logins, or for the first error."""
+        size = len(self.logged_in)
+        wait_until(lambda: len(self.logged_in) > size + count or any(each.done() for each in self._running), 300)
+
+    def _live(self, phone: Phone) -> None:
+        while not self._done.is_set():
+            if patiently(lambda: self._login(phone)):
+                self.logged_in.append(phone)
+
+
+def patiently(request: Callable[[], T]) -> T:
+    """Sends a request again while mpind answers 503 and says when to come again, for a minute at most: on a busy machine the
+    database may take too long. The proxies' own 503 does not say so, and is an error like all others."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return request()
+        except Refused as refused:
+            if refused.status != 503 or refused.retry_after is None or time.monotonic() > end:
+                raise
+
+
+def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: int) -> str:
+    """Kills each node behind a proxy (haproxy or nginx) while people log in. Only logins that had begun then may fail.
+    `count` logins come between two kills at least."""
+    kills: list[Server] = []
+    is_down = threading.Event()
+    lost: list[Phone] = []
+
+    def log_in(phone: Phone) -> bool:
+        was_down, before = is_down.is_set(), len(kills)
+        try:
+            phone.login(PIN)
+            return True
+        except (Refused, *LOST) as problem:
+            if isinstance(problem, Refused) and problem.retry_after is not None:
+                raise
+            assert not was_down or len(kills) > before, f"{problem!r} though the login began after the node was killed"
+            lost.append(phone)
+            return False
+
+    with behind(folder, proxy, state, options) as (url, nodes):
+        with Crowd(url, log_in) as crowd:
+            for node in nodes:
+                crowd.go_on(count)
+                kills.append(node)
+                node.end(signal.SIGKILL)
+                is_down.set()
+                crowd.go_on(count)
+                is_down.clear()
+                node.start()
+        if proxy == "nginx":
+            is_found_at_once(nodes, url)
+    assert len(lost) <= NODES * len(crowd.phones), f"{len(lost)} logins lost"
+    if proxy == "nginx":
+        no_post_was_repeated(folder / "tried.txt")
+    return f"{len(crowd.logged_in)} logins, each node was killed once, {len(lost)} logins that had begun were lost"
+
+
+def is_found_at_once(nodes: list[Server], url: str) -> None:
+    """Starts one node after nginx has noticed that all are down. The next request must reach it."""
+    for node in nodes:
+        node.end(signal.SIGKILL)
+    assert not is_up(url)
+    nodes[0].start()
+    assert is_up(url), "nginx refuses requests though a node is up"
+
+
+def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
+    """Stops a node behind haproxy (SIGSTOP), which leaves it out, and lets it go on later. No login fails that began after
+    haproxy had noticed, nor any after the node goes on."""
+    is_stopped, is_out = threading.Event(), threading.Event()
+    lost: list[Phone] = []
+
+    def log_in(phone: Phone) -> bool:
+        was_out = is_out.is_set()
+        try:
+            phone.login(PIN)
+            return True
+        except (Refused, *LOST) as problem:
+            if isinstance(problem, Refused) and problem.retry_after is not None:
+                raise
+            assert is_stopped.is_set() and not was_out, f"{problem!r}, but not because a node stood still"
+            lost.append(phone)
+            return False
+
+    with behind(folder, "haproxy", state, options) as (url, nodes), Crowd(url, log_in) as crowd:
+        crowd.go_on(count)
+        is_stopped.set()
+        os.kill(nodes[0].pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: haproxy_says(folder, 1, "status") == "DOWN")
+            is_out.set()
+            phone = patiently(lambda: registered(url, "meanwhile@example.com"))
+            for _ in range(count):
+                patiently(lambda: phone.login(PIN))
+        finally:
+            os.kill(nodes[0].pid, signal.SIGCONT)
+        wait_until(lambda: haproxy_says(folder, 1, "status") == "UP")
+        crowd.go_on(count)
+    assert len(lost) <= len(crowd.phones), f"{len(lost)} logins lost"
+    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {len(lost)} logins that had begun were lost"
+
+
+def rolled(folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path]) -> str:
+    """Replaces each node behind haproxy by one that runs `programs[0]`, one after the other, then each by `programs[1]`, and
+    so on, while people log in and others register. None of their requests fails. At the start the nodes run the last of
+    the programs."""
+    known: list[Phone] = []
+
+    def log_in(phone: Phone) -> bool:
+        phone.login(PIN)
+        return True
+
+    with behind(folder, "haproxy", state, options, programs[-1]) as (url, nodes), Crowd(url, log_in) as crowd:
+        for program in programs:
+            for number, node in enumerate(nodes, 1):
+                name = f"nodes/node{number}"
+                tell_haproxy(folder, f"set server {name} state drain")
+                wait_until(lambda number=number: haproxy_says(folder, number, "scur") == "0")
+                node.end(signal.SIGTERM)
+                known.append(patiently(lambda: registered(url, f"rolled{len(known)}@example.com")))
+                crowd.go_on(count)
+                node.program = program
+                node.start()
+                tell_haproxy(folder, f"set server {name} state ready")
+                wait_until(lambda number=number: haproxy_says(folder, number, "status") == "UP")
+                crowd.go_on(count)
+        for phone in known:
+            patiently(lambda phone=phone: phone.login(PIN))
+    return f"{len(crowd.logged_in)} logins while {len(known)} nodes were replaced, 0 failed"
+
+
+@contextlib.contextmanager
+def behind(
+    folder: Path, proxy: str, state: str, options: Sequence[str], program: Path = PROGRAM
+) -> Iterator[tuple[str, list[Server]]]:
+    """Starts nodes that run a program, and a proxy before them. Yields the proxy's URL, and the nodes."""
+    folder.mkdir()
+    [port] = free_ports(1)
+    url = f"http://127.0.0.1:{port}"
+    options = [*options, "--behind-proxy", "--public-url", url]
+    nodes = [Server(folder / f"behind{n}", state=state, options=options, program=program) for n in range(NODES)]
+    command = {"haproxy": haproxy_command, "nginx": nginx_command}[proxy]
+    try:
+        for node in nodes:
+            node.start()
+        front = subprocess.Popen(command(folder, port, nodes))
+        try:
+            wait_until(lambda: is_up(url))
+            yield url, nodes
+        finally:
+            # A killed nginx would leave its worker behind.
+            front.terminate()
+            front.wait()
+    finally:
+        for node in nodes:
+            node.kill()
+
+
+def registered(url: str, user: str) -> Phone:
+    phone = Phone(url, user)
+    phone.start_registration()
+    phone.finish_registration(PIN)
+    return phone
+
+
+def is_up(backend: str) -> bool:
+    try:
+        Phone(backend, "")
+        return True
+    except (Refused, *LOST):
+        return False
+
+
+def haproxy_command(folder: Path, port: int, nodes: list[Server]) -> list[str]:
+    start = f"global\n    stats socket {folder}/{SOCKET} level admin\n"
+    waits = "defaults\n    mode http\n    timeout connect 2s\n    timeout client 60s\n    timeout server 60s\n"
+    file = folder / "haproxy.cfg"
+    lines = proxy_lines("haproxy", "bind :443 ssl crt /etc/haproxy/mpin.pem", f"bind 127.0.0.1:{port}", nodes)
+    file.write_text(start + waits + lines)
+    return ["haproxy", "-q", "-f", str(file)]
+
+
+def tell_haproxy(folder: Path, command: str) -> str:
+    with socket.socket(socket.AF_UNIX) as admin:
+        admin.connect(str(folder / SOCKET))
+        admin.sendall(command.encode() + b"\n")
+        return b"".join(iter(lambda: admin.recv(65536), b"")).decode()
+
+
+def haproxy_says(folder: Path, number: int, column: str) -> str:
+    """What haproxy says of a node in a column of its statistics."""
+    text = tell_haproxy(folder, "show stat")
+    rows = csv.DictReader(text.removeprefix("# ").splitlines())
+    return next(row[column] for row in rows if row["svname"] == f"node{number}")
+
+
+def nginx_command(folder: Path, port: int, nodes: list[Server]) -> list[str]:
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    user = "user root; " if os.geteuid() == 0 else ""
+    events = "events { worker_connections 4096; }"
+    tried = f"log_format tried '$request_method|$upstream_addr|$upstream_bytes_sent'; access_log {folder}/tried.txt tried;"
+    (folder / "nginx.conf").write_text(
+        f"{user}daemon off; pid {folder}/pid; {events} http {{ {tried} {paths} include site.conf; }}"
+    )
+    site = proxy_lines("nginx", "listen 443 ssl;", f"listen 127.0.0.1:{port};", nodes)
+    (folder / "site.conf").write_text(re.sub(r" *ssl_certificate.*\n", "", site))
+    return ["/usr/sbin/nginx", "-e", f"{folder}/errors.txt", "-c", f"{folder}/nginx.conf"]
+
+
+def no_post_was_repeated(log: Path) -> None:
+    """Reads in nginx's log, for each request, which servers it was sent to and how many bytes of it went there. A request
+    that changes something goes to another server only if the ones before got nothing."""
+    lines = [line.split("|") for line in log.read_text().splitlines()]
+    assert any(method == "POST" for method, _, _ in lines), "no request in the log"
+    for method, servers, sent in lines:
+        assert method == "GET" or not any(map(int, sent.split(", ")[:-1])), f"{method} was sent twice: {servers}, {sent} bytes"
+
+
+def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> str:
+    """The lines of docs/postgres.md for a proxy, with these ports and without TLS."""
+    _, _, rest = (ROOT / "docs/postgres.md").read_text().partition(f"```{program}\n")
+    text = rest.partition("```")[0].replace(listen, here)
+    for number, node in enumerate(nodes, 1):
+        text = text.replace(f"10.0.0.1{number}:8005", f"127.0.0.1:{node.port}")
+    assert here in text, text
+    assert "10.0.0." not in text, text
+    return text
