@@ -36,6 +36,8 @@ export interface ClientOptions {
   projectId: string;
   /** The project URL; https://api.mpin.io without it. Plain http is allowed only to this machine (loopback). */
   server?: string;
+  /** The same, under the name that it has in MIRACL's client since 8.8. `server` counts if both are there. */
+  projectUrl?: string;
   /** Shown to the user as the name of this device; "Browser" without it. */
   deviceName?: string;
   /** Appended to the header X-MIRACL-CLIENT. */
@@ -183,6 +185,8 @@ export interface QuickCode {
   /** Seconds since 1970. */
   expireTime: number;
   ttlSeconds: number;
+  /** The same as `code`, under the name that it has in older pages. */
+  OTP: string;
 }
 
 /** A signature for a designated verifier. All members are hex but dtas, which is base64. */

@@ -208,7 +208,7 @@ function complete(options) {
   const { userStorage } = options;
   if (userStorage && !(userStorage.getItem && userStorage.setItem)) throw invalid("Invalid user storage");
   if (options.worker && options.store) throw invalid("a Worker opens a store of its own: storeName instead of store");
-  const { server = DEFAULT_SERVER, requestTimeout, defaultPinLength } = options;
+  const { projectUrl = DEFAULT_SERVER, server = projectUrl, requestTimeout, defaultPinLength } = options;
   return {
     ...options,
     server: new URL(server, globalThis.location?.href).href.replace(/\/+$/, ""),

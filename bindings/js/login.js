@@ -36,8 +36,7 @@ export async function generateQuickCode(engine, [userId, pin], call) {
   const { projectId, deviceName } = engine.options;
   return named("QuickCode generation fail", async () => {
     const answer = await engine.server.post("/verification/quickcode", { projectId, jwt, deviceName }, call);
-    text(answer, "code");
-    return answer;
+    return { ...answer, OTP: text(answer, "code") };
   });
 }
 
