@@ -36,11 +36,12 @@ struct FakeClient {
         let sum = try Self.output(MPinSize.g1) { sum throws(MPinError) in
             try Shares.assemble(shares, into: &sum)
         }
-        let secret = try pair.map { pair in
-            try Self.output(MPinSize.g1) { product throws(MPinError) in
-                try MPinCrypto.KeyPair.multiple(z: pair.z.span, of: sum.span, into: &product)
-            }
-        } ?? sum
+        let secret =
+            try pair.map { pair in
+                try Self.output(MPinSize.g1) { product throws(MPinError) in
+                    try MPinCrypto.KeyPair.multiple(z: pair.z.span, of: sum.span, into: &product)
+                }
+            } ?? sum
         token = try Self.output(MPinSize.g1) { token throws(MPinError) in
             try Client.extractPIN(
                 id: name.span, pinScalar: scalar.span, pinBits: PINMapping.decimal4.bits,
