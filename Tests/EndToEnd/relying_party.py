@@ -127,11 +127,15 @@ class Person:
         thread."""
         return self._hands.submit(self.phone.login_browser, pin or self._pin, code)
 
-    def await_phone(self, status: str = "authenticate") -> None:
-        """Waits for the phone's login, as the page's script does."""
-        question = {"webOTT": self._found(r'data-web-ott="([0-9a-f]+)"'), "wait": 30, "status": "new", "refusals": 0}
+    def await_phone(self, status: str = "authenticate", phone: Future[Any] | None = None) -> None:
+        """Waits for the phone's login, as the page's script does. If `phone`, in which that login runs, fails, so does
+        this: the page would wait until its access number ends."""
+        wait = 30 if phone is None else 2
+        question = {"webOTT": self._found(r'data-web-ott="([0-9a-f]+)"'), "wait": wait, "status": "new", "refusals": 0}
         answer: dict[str, Any] = {}
         while answer.get("status") != status and not answer.get("refusals"):
+            if phone is not None and phone.done():
+                phone.result()
             answer = self.browser.post(self.backend + "/rps/access", json=question).json()
             assert answer["status"] != "expired"
 
@@ -139,7 +143,7 @@ class Person:
         """Logs in from an open login page by an access number, and returns the redirect back to the client."""
         self.show_number()
         done = self.enter_pin(self.shown_code())
-        self.await_phone()
+        self.await_phone(phone=done)
         self.press("/authorize/login")
         answer = self.press("/authorize/confirm", step="confirmation", answer="yes")
         done.result()

@@ -69,10 +69,21 @@ class Browser:
         """Calls `use` with an element. Tries again for up to a minute, because the driver reports errors while a page
         is loading."""
         wait = WebDriverWait(self.driver, 60, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
-        return wait.until(lambda driver: [use(driver.find_element(by, selector))])[0]
+        try:
+            return wait.until(lambda driver: [use(driver.find_element(by, selector))])[0]
+        except TimeoutException:
+            text = self.driver.find_element(By.TAG_NAME, "body").text
+            raise AssertionError(f"waited for {selector}; the page: {text!r}") from None
 
     def wait_for(self, text: str) -> None:
-        wait_until(lambda: text in self.text("body"))
+        self.wait_until(text, lambda: self.text("body"))
+
+    def wait_until(self, text: str, shown: Callable[[], str]) -> None:
+        """Waits until what is shown has the text. Fails with what is shown instead."""
+        try:
+            wait_until(lambda: text in shown())
+        except TimeoutError:
+            raise AssertionError(f"waited for {text!r} in {shown()!r}; the page: {self.path}") from None
 
     @property
     def path(self) -> str:
@@ -350,7 +361,7 @@ def test_a_login_needs_no_script(browser: Browser, alice: Phone, way: str) -> No
             if "logged in as" in browser.text():
                 return True
             # The page may change, and remove the button, between the check and the click.
-            with suppress(TimeoutException):
+            with suppress(AssertionError):
                 browser.click("I have entered my PIN")
             return False
 

@@ -50,12 +50,12 @@ class Tab(Browser):
         return str(self.driver.execute_script(script))
 
     def wait_for_pad(self, title: str) -> None:
-        wait_until(lambda: self.pad_title().startswith(title) and self.pad_has_focus())
+        self.wait_until(title, lambda: self.pad_title() if self.pad_has_focus() else "")
 
     def wait_for_note(self, text: str) -> None:
         """Waits until the pad says why the last PIN was refused."""
         script = "return document.querySelector('mpin-pad')?.shadowRoot.querySelector('.note')?.textContent ?? ''"
-        wait_until(lambda: text in self.driver.execute_script(script))
+        self.wait_until(text, lambda: str(self.driver.execute_script(script)))
 
     def violations(self) -> list[str]:
         """What axe, which checks accessibility, finds wrong with the page and its pad."""

@@ -18,6 +18,8 @@ from relying_party import Person
 
 ROOT = Path(__file__).resolve().parents[2]
 PIN = "1234"
+#: The text says that this stands for the number on the page.
+NUMBER = "482913"
 
 
 def blocks() -> list[str]:
@@ -100,9 +102,10 @@ def test_five_minutes(guide: Guide) -> None:
     assert person.open(begun.headers["Location"]).status_code == 200
     person.show_number()
     number = person.shown_code()
+    assert NUMBER in login, "the command has another access number than the text before it"
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(guide.run, login.strip().replace("482913", number) + " --pin-fd 0", PIN + "\n")
-        person.await_phone()
+        done = pool.submit(guide.run, login.strip().replace(NUMBER, number) + " --pin-fd 0", PIN + "\n")
+        person.await_phone(phone=done)
         person.press("/authorize/login")
         back = person.press("/authorize/confirm", step="confirmation", answer="yes")
         done.result()

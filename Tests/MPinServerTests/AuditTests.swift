@@ -188,6 +188,22 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual([given.good, given.findings.count], [4, 0], "each is read once")
     }
 
+    /// A process knows by the size of the log whether another one has written. A new file may have the size of the old one.
+    func testANewFileOfTheSameSizeIsNotTakenForTheOldOne() throws {
+        let (audit, other) = (try AuditLog(place()), try AuditLog(place()))
+        func size() throws -> Int { try Data(contentsOf: URL(fileURLWithPath: log)).count }
+        try audit.rotate(suffix: "1")
+        try audit.append(.command("same"), part: "test")
+        let old = try size()
+        try other.rotate(suffix: "2")
+        try other.append(.command("same"), part: "test")
+        XCTAssertEqual(try size(), old)
+        try audit.append(.command("next"), part: "test")
+        let found = try AuditVerification(place())
+        XCTAssertEqual(found.findings, [])
+        XCTAssertEqual(found.good, 5, "two beginnings, three lines")
+    }
+
     /// A verification must find the rotated files by itself, and say which lines it could not check.
     func testAVerificationFindsTheFilesThatWerePutAsideAndSaysWhatItDidNotSee() throws {
         let elsewhere = folder + "/elsewhere"

@@ -32,7 +32,7 @@ final class BrowserClientTests: XCTestCase {
         for text in ["id.example.com", "http://id.example.com", "https://id.example.com/", "https://a/b", "https://a?"]
         {
             let error = try error(["--client-origin", text])
-            XCTAssertTrue(error.contains("client-origin"), error)
+            XCTAssertTrue(error.contains("client-origin") && error.contains("without a path"), error)
         }
     }
 

@@ -190,6 +190,9 @@ final class OpenIDTests: XCTestCase {
             let line = "mpin_signature_cpu_seconds_count{algorithm=\"\(algorithm.rawValue)\"} 3\n"
             XCTAssertTrue(metrics.contains(line), "\(line) is not in \(metrics)")
         }
+        let times = try SigningAlgorithm.allCases.map { try signatureSeconds(metrics, $0) }
+        XCTAssertTrue(times.allSatisfy { $0 > 0 }, "\(times)")
+        XCTAssertGreaterThan(times[0], times[1], "RS256 takes longer than ES256")
         let log = server.backend.stateFolder + "/audit/audit.jsonl"
         func events() throws -> [String] {
             try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { line in
@@ -209,6 +212,13 @@ final class OpenIDTests: XCTestCase {
                 "tokens-granted app refresh_token", "tokens-revoked app refresh_token", "tokens-refused app",
                 "tokens-revoked app authorization_code", "tokens-refused app",
             ])
+    }
+
+    /// The processor time of all signatures.
+    private func signatureSeconds(_ metrics: String, _ algorithm: SigningAlgorithm) throws -> Double {
+        let start = "mpin_signature_cpu_seconds_sum{algorithm=\"\(algorithm.rawValue)\"} "
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix(start) }
+        return try XCTUnwrap(line.flatMap { Double($0.dropFirst(start.count)) }, "\(start) is not in \(metrics)")
     }
 
     /// A user whom the operator revokes between the PIN and the end of the login gets no code.

@@ -201,12 +201,13 @@ final class TrustSafetyTests: XCTestCase {
             [("POST", "/rps/v2/access"), ("POST", "/mfa/proj-1/rps/access")],
             [
                 ("POST", "/activate/initiate"), ("POST", "/dvs/verify"), ("GET", "/api/v1/projects/proj-1/audit"),
-                ("POST", "/api/v1/projects/proj-1/mpinids/7b7d/revocation"),
+                ("POST", "/api/v1/projects/proj-1/mpinids/7b7d/revocation"), ("POST", "/activate/user"),
             ],
         ]
         let signature = ["mpinId", "u", "v", "publicKey", "hash", "dtas"].map { ($0, "") }
         let body = try JSONSerialization.data(withJSONObject: [
             "userId": user, "signature": Dictionary(uniqueKeysWithValues: signature), "timestamp": 1, "type": "x",
+            "hashMPinId": "00", "activateKey": "00",
         ])
         for group in groups {
             for (number, (method, path)) in ([group[0]] + group).enumerated() {
@@ -230,7 +231,14 @@ final class TrustSafetyTests: XCTestCase {
             ("POST", "/registration", large, 413, "INVALID_REQUEST_PAYLOAD"),
             ("GET", long, nil, 414, "INVALID_REQUEST_PAYLOAD"),
             ("GET", "/rps/v2/pass1", nil, 405, "METHOD_NOT_ALLOWED"),
-            ("POST", "/rps/v2/nothing", "{}", 404, "NOT_FOUND"),
+            ("POST", "/rps/v2/nothing", "{}", 404, "NOT_FOUND"), ("POST", "/dvs/nothing", "{}", 404, "NOT_FOUND"),
+            ("POST", "/activate/nothing", "{}", 404, "NOT_FOUND"),
+            ("POST", "/api/v1/projects/proj-1/nothing", "{}", 404, "NOT_FOUND"),
+            ("GET", "/registration", nil, 405, "METHOD_NOT_ALLOWED"),
+            ("GET", "/verification", nil, 405, "METHOD_NOT_ALLOWED"),
+            ("GET", "/verification/email", nil, 405, "METHOD_NOT_ALLOWED"),
+            ("GET", "/pushauth", nil, 405, "METHOD_NOT_ALLOWED"),
+            ("POST", "/.well-known/project-configuration", "{}", 405, "METHOD_NOT_ALLOWED"),
         ] as [(String, String, String?, Int, String)] {
             let answer = try server.backend.call(method, path, body, headers: ["X-MIRACL-CID": "proj-1"])
             XCTAssertEqual(answer.status, status, path)

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinOpenID
 import MPinSecrets
 import MPinServer
@@ -67,6 +68,29 @@ final class TrustSigningTests: XCTestCase {
         let made = try XCTUnwrap(claims["cAt"] as? Int)
         XCTAssertEqual(claims["exp"] as? Int, made + 10)
         XCTAssertGreaterThanOrEqual(made, Int(time))
+    }
+
+    /// The signature of a certificate is among those whose processor time is measured. Wrong signatures get none.
+    func testTheSignaturesOfCertificatesAreMeasured() async throws {
+        let port = freePorts(1)[0]
+        let listen = try ListenAddress(host: "127.0.0.1", port: port)
+        let scene = try await scene(change: { $0.adminListen = listen })
+        func counts() throws -> [Int] {
+            let metrics = try scene.server.backend.call("GET", "/metrics", port: port).text.split(separator: "\n")
+            return ["RS256", "ES256"].map { algorithm in
+                let start = "mpin_signature_cpu_seconds_count{algorithm=\"\(algorithm)\"} "
+                let line = metrics.first { $0.hasPrefix(start) }
+                return line.flatMap { Int($0.dropFirst(start.count)) } ?? 0
+            }
+        }
+        let before = try counts()
+        let time = scene.now
+        let right = try scene.client.sign(scene.device, hash, at: time)
+        for _ in 0..<2 { XCTAssertEqual(try scene.verify(right, at: time).status, 200) }
+        let wrong = try scene.client.sign(scene.device, hash, at: time, pin: "1235")
+        XCTAssertEqual(try scene.verify(wrong, at: time).status, 401)
+        let after = try counts()
+        XCTAssertEqual([after[0] - before[0], after[1] - before[1]], [2, 0])
     }
 
     /// Section 10, items 1, 3 and 5. A right signature does not forget the wrong ones: anybody can send it again.

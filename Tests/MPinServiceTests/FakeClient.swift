@@ -5,20 +5,46 @@ import XCTest
 
 /// The computations of a client, without time permits.
 struct FakeClient {
+    /// The key pair of an identity that has one.
+    struct KeyPair {
+        let z: [UInt8]
+        let publicKey: [UInt8]
+
+        init() throws {
+            var (z, key) = ([UInt8](repeating: 0, count: MPinSize.scalar), [UInt8](repeating: 0, count: MPinSize.g2))
+            var zSpan = z.mutableSpan
+            var keySpan = key.mutableSpan
+            try MPinCrypto.KeyPair.generate(z: &zSpan, publicKey: &keySpan, random: systemRandom)
+            (self.z, publicKey) = (z, key)
+        }
+    }
+
     let id: MPinID
+    /// Empty for an identity without a key pair.
+    private let publicKey: [UInt8]
     /// A G1 point of 65 bytes.
     private let token: [UInt8]
 
+    /// The bytes that the functions of the protocol take as the identity.
+    private var name: [UInt8] { id.bytes + publicKey }
+
     /// Computes the token from the shares of the client secret.
-    init(_ id: MPinID, _ shares: [Share], pin: String) throws {
+    init(_ id: MPinID, _ shares: [Share], pin: String, pair: KeyPair? = nil) throws {
         self.id = id
-        let scalar = try Self.scalar(pin)
-        let secret = try Self.output(MPinSize.g1) { sum throws(MPinError) in
+        publicKey = pair?.publicKey ?? []
+        let (scalar, name) = (try Self.scalar(pin), id.bytes + publicKey)
+        let sum = try Self.output(MPinSize.g1) { sum throws(MPinError) in
             try Shares.assemble(shares, into: &sum)
         }
+        let secret =
+            try pair.map { pair in
+                try Self.output(MPinSize.g1) { product throws(MPinError) in
+                    try MPinCrypto.KeyPair.multiple(z: pair.z.span, of: sum.span, into: &product)
+                }
+            } ?? sum
         token = try Self.output(MPinSize.g1) { token throws(MPinError) in
             try Client.extractPIN(
-                id: id.bytes.span, pinScalar: scalar.span, pinBits: PINMapping.decimal4.bits,
+                id: name.span, pinScalar: scalar.span, pinBits: PINMapping.decimal4.bits,
                 clientSecret: secret.span, into: &token)
         }
     }
@@ -50,7 +76,7 @@ struct FakeClient {
         let v = try Self.output(MPinSize.g1) { v throws(MPinError) in
             try Client.pass2(x: x.span, y: y.span, sec: sec.span, into: &v)
         }
-        return LoginProof(id: id.bytes, date: 0, u: u, y: y, v: v)
+        return LoginProof(id: name, date: 0, u: u, y: y, v: v, publicKey: publicKey)
     }
 
     private func commitment(_ x: [UInt8], _ pin: String) throws -> (sec: [UInt8], u: [UInt8]) {
@@ -61,7 +87,7 @@ struct FakeClient {
         var uSpan = u.mutableSpan
         var utSpan = none.mutableSpan
         try Client.pass1(
-            date: 0, id: id.bytes.span, x: x.span, pinScalar: scalar.span, pinBits: PINMapping.decimal4.bits,
+            date: 0, id: name.span, x: x.span, pinScalar: scalar.span, pinBits: PINMapping.decimal4.bits,
             token: token.span, permit: nil, sec: &secSpan, u: &uSpan, ut: &utSpan)
         return (sec, u)
     }

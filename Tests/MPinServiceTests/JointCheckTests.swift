@@ -68,6 +68,66 @@ final class JointCheckTests: XCTestCase {
         }
     }
 
+    /// The proofs of identities with key pairs, and of one without, are checked in one group. One of them is wrong, at each
+    /// place and in each way.
+    func testAWrongProofWithAKeyPairFailsAlone() async throws {
+        let under = try await ServiceUnderTest()
+        let found = try await under.service.keyRing.context(ServerKeys.firstID)
+        let context = try XCTUnwrap(found)
+        let clients = [
+            try await keyed(under, "a"), try await keyed(under, "b"), try await under.register("c", pin: "1234"),
+            try await keyed(under, "d"),
+        ]
+        let right = try clients.map { try $0.proof("1234") }
+        let all = try await judge(right, context)
+        XCTAssertEqual(all, [true, true, true, true])
+        for (place, client) in clients.enumerated() where place != 2 {
+            let (proof, other) = (right[place], right[place == 0 ? 1 : 0])
+            for (wrong, way) in [
+                (try client.proof("4321"), "PIN"), (changed(proof, v: other.v), "V of another"),
+                (changed(proof, publicKey: other.publicKey), "key of another"),
+                (changed(proof, publicKey: []), "no key"),
+            ] {
+                var proofs = right
+                proofs[place] = wrong
+                let results = try await judge(proofs, context)
+                XCTAssertEqual(results, right.indices.map { $0 != place }, "\(way), at \(place)")
+            }
+        }
+    }
+
+    private func keyed(_ under: ServiceUnderTest, _ user: String) async throws -> FakeClient {
+        let (pair, id) = (try FakeClient.KeyPair(), try MPinID.issue(userID: user, project: "p", at: .now()))
+        var shares: [Share] = []
+        for authority in under.authorities {
+            let share = try await authority.keyedSecretShare(id, publicKey: pair.publicKey, keyID: ServerKeys.firstID)
+            shares.append(Share(index: authority.index, share))
+        }
+        return try FakeClient(id, shares, pin: "1234", pair: pair)
+    }
+
+    private func changed(_ proof: LoginProof, v: [UInt8]? = nil, publicKey: [UInt8]? = nil) -> LoginProof {
+        LoginProof(
+            id: proof.id, date: proof.date, u: proof.u, y: proof.y, v: v ?? proof.v,
+            publicKey: publicKey ?? proof.publicKey)
+    }
+
+    /// Has the proofs checked in one group, which they join in their order. Returns the result of each.
+    private func judge(_ proofs: [LoginProof], _ context: ServerContext) async throws -> [Bool] {
+        let gate = Gate()
+        let checks = JointChecks(pause: gate.pause)
+        return try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
+            for (place, proof) in proofs.enumerated() {
+                group.addTask { (place, try await checks.isRight(proof, context)) }
+                while checks.waiting <= place { await Task.yield() }
+            }
+            gate.go()
+            let results = try await group.reduce(into: [Int: Bool]()) { $0[$1.0] = $1.1 }
+            XCTAssertEqual(gate.groups.withLock { $0 }, 1)
+            return proofs.indices.compactMap { results[$0] }
+        }
+    }
+
     /// Tests that groups become smaller while many proofs are wrong, and large again afterwards.
     func testManyWrongProofsAreCheckedAlone() {
         var wrong = WrongShare()

@@ -1,6 +1,7 @@
 import Foundation
 import MPinStore
 import StoreEngines
+import Synchronization
 import XCTest
 
 /// Tests properties that only a store in PostgreSQL has. ``ConformanceTests`` tests the rest.
@@ -153,11 +154,26 @@ final class PostgresStoreTests: XCTestCase {
         // Connections to another server are busy all the time.
         let other = try PostgresServer()
         let busyStore = try await opened(other.url)
+        let reads = Mutex(0)
         let busy = Task { [now, k] in
-            while !Task.isCancelled { _ = try await busyStore.read(k, at: now) }
+            do {
+                while !Task.isCancelled {
+                    _ = try await busyStore.read(k, at: now)
+                    reads.withLock { $0 += 1 }
+                }
+            } catch { if !Task.isCancelled { XCTFail("the other server: \(error)") } }
         }
-        defer { busy.cancel() }
+        // If the deadlines depended on other connections, the test would wait for ever and not fail.
+        let end = Task {
+            try await Task.sleep(for: .seconds(20))
+            busy.cancel()
+        }
+        defer {
+            end.cancel()
+            busy.cancel()
+        }
         try server.signal(SIGSTOP)
+        let before = reads.withLock { $0 }
         let start = ContinuousClock.now
         // More callers than connections: some wait for a connection, some for an answer.
         let errors = try await concurrently(20) { [now, k] _ in
@@ -165,7 +181,8 @@ final class PostgresStoreTests: XCTestCase {
             return false
         }
         XCTAssertEqual(errors, Array(repeating: true, count: 20))
-        XCTAssertLessThan(ContinuousClock.now - start, .seconds(15))
+        XCTAssertLessThan(ContinuousClock.now - start, .seconds(15), "deadlines of a second were not kept")
+        XCTAssertGreaterThan(reads.withLock { $0 } - before, 100, "the other connections were not busy")
         try server.signal(SIGCONT)
         try await untilItWorks { _ = try await store.read(self.k, at: self.now) }
     }

@@ -253,9 +253,7 @@ extension Daemon {
             parts.trust.map { settings in
                 TrustFace(
                     settings, ProjectService(service, durable: durable, shortLived: config.layer(shortLived)), openID,
-                    certificates: SigningKeys(
-                        in: durable, sealKey: OpenIDConfig.sealKey(from: config.activationKey), name: "dvs_keys",
-                        algorithms: [.rs256]), tokens: ProjectTokens(in: durable),
+                    certificates: certificateKeys(config, in: durable), tokens: ProjectTokens(in: durable),
                     users: UserAdministration(in: durable, clock: config.clock), config.authorities,
                     first: authorities.first?.peer,
                     pushes: settings.pushes.map { PushSender($0, clock: config.clock, logger: logger) }, appID: appID,
@@ -277,6 +275,13 @@ extension Daemon {
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], openID: openID,
             trust: trust, mfa: mfa, clock: clock)
+    }
+
+    /// The keys that certify signatures.
+    private func certificateKeys(_ config: RelyingPartyServiceConfig, in durable: any Store) -> SigningKeys {
+        SigningKeys(
+            in: durable, sealKey: OpenIDConfig.sealKey(from: config.activationKey), name: "dvs_keys",
+            algorithms: [.rs256], observer: metrics.observeSignature)
     }
 
     /// Makes the project of this server's own pages at the first start. The operator may change it.

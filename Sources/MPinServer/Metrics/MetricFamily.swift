@@ -28,7 +28,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .blocked: "Identities that a wrong PIN has blocked, for good or for a while."
         case .registrations: "Registrations started."
         case .pairingSeconds: "Time of one pass 2 check, waiting for a processor included."
-        case .signatureSeconds: "Processor time of the signature of one token."
+        case .signatureSeconds: "Processor time of the signature of one token or certificate."
         case .storeSeconds: "Time of one store operation."
         case .storeErrors: "Store operations that failed."
         case .shortLivedItems: "Short-lived items: running logins, tokens, access numbers."

@@ -1,3 +1,4 @@
+import MPinOpenID
 import NIOConcurrencyHelpers
 
 /// The counts and times that one process measures. They are kept in memory and read as Prometheus text.
@@ -52,6 +53,11 @@ final class Metrics: Sendable {
 
     func observe(_ family: MetricFamily, since start: ContinuousClock.Instant, _ labels: [String] = []) {
         observe(family, start.duration(to: .now) / .seconds(1), labels)
+    }
+
+    /// Is told of the signatures of all keys.
+    var observeSignature: SignatureObserver {
+        { [self] algorithm, seconds in observe(.signatureSeconds, seconds, [algorithm.rawValue]) }
     }
 }
 

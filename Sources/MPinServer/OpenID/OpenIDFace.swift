@@ -36,7 +36,7 @@ struct OpenIDFace: Face {
         origins = ClientOrigins(registry, clock: clock)
         let keys = SigningKeys(
             in: durable, sealKey: OpenIDConfig.sealKey(from: key),
-            observer: { metrics.observe(.signatureSeconds, $1, [$0.rawValue]) })
+            observer: metrics.observeSignature)
         try await keys.refresh(at: clock())
         let revoked = RevokedUsers(file: config.site.revokedUsersFile)
         provider = try await OpenIDProvider(
