@@ -133,6 +133,19 @@ def test_eight_processes_make_one_renewal(app: App) -> None:
         assert app.proxy.renewals() == 1
 
 
+def test_fifty_threads_in_each_of_eight_processes_make_one_renewal(app: App) -> None:
+    app.log_in()
+    # The renewal takes so long that all of them come while it is under way.
+    app.proxy.answers[TOKEN] = lambda tokens: time.sleep(1) or tokens
+    with ExitStack() as running:
+        children = [running.enter_context(app.process(later=LATER)) for _ in range(8)]
+        for child in children:
+            say(child, "threads 50")
+        tokens = {answer(child) for child in children}
+        assert len(tokens) == 1 and " " not in tokens.pop()
+        assert app.proxy.renewals() == 1
+
+
 def test_failed_renewal_is_shared(app: App) -> None:
     """Who waits for a renewal gets its failure, and does not ask a dead network again."""
     session = app.log_in()
