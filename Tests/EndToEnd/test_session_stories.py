@@ -170,6 +170,22 @@ def test_open_question_holds_no_lock(app: App) -> None:
     assert said == ["done"]
 
 
+def test_login_without_a_backend(app: App) -> None:
+    """An app that was started without a network has named no backend. A login by PIN finds it."""
+    app.online = False
+    session = app.log_in()
+    assert session.profile.email == app.user
+    app.open().logout(everywhere=True)
+    assert session.state is mpin.SessionState.SIGNED_OUT
+    app.proxy.stop()
+    try:
+        with pytest.raises(mpin.NetworkError):
+            app.open().login("app", app.user)
+    finally:
+        app.proxy.start()
+    assert not app.pins and len(app.asked) == 1
+
+
 @pytest.fixture
 def mailing(tmp_path: pathlib.Path) -> Iterator[Server]:
     """A server that sends mails."""
@@ -220,6 +236,19 @@ def test_account_with_a_forgotten_pin(mailing: Server, tmp_path: pathlib.Path) -
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_guide_in_python(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    """The example works as it is printed, with other names."""
+    names = {
+        "phone.store": app.store, "https://login.example.com": PUBLIC, "https://api.example.com/orders": API,
+        "https://api.example.com": PUBLIC, "alice@example.com": app.user,
+    }  # fmt: skip
+    code, done = blocks("python")[0], {"input": lambda _: PIN}
+    for printed, real in names.items():
+        code = code.replace(f'"{printed}"', f'"{real}"')
+    exec(code, done)
+    assert capsys.readouterr().out == f"Hello {app.user}\n" and done["orders"].status_code == 200
 
 
 @pytest.mark.parametrize("language, before, compiler", [
