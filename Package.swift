@@ -182,7 +182,7 @@ let package = Package(
                 "MPinSession", "MPinSDK", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
-        tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
+        tests("MPinTests", ["MPin", "MPinHTTP", "MPinSDK", "LoopbackServer"]),
         // Stores for tests. They detect code that relies on more than the `Store` protocol promises.
         .target(
             name: "StoreEngines", dependencies: ["MPinStore"], path: "Tests/StoreEngines", exclude: ["postgres.sh"],

@@ -1803,6 +1803,11 @@ typedef struct mpin_session_config {
     void (*show_code)(void *user, const mpin_device_code *code);
     /** Is told of a new state, MPIN_SESSION_*. */
     void (*event)(void *user, int32_t state, const char *provider);
+    /** 1: a call that would renew the tokens fails with MPIN_RENEW_FAILED. For
+     * a part of an app that the system may end at any time, such as an
+     * extension; another process of the app renews. 0: the tokens are renewed.
+     */
+    int32_t never_renews;
 } mpin_session_config;
 
 /** The user logs in with a PIN in the app; the provider is mpind. */
@@ -1887,7 +1892,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_session_add_provider(
  * one before stays.
  *
  * In: provider: its name; user_id: for MPIN_LOGIN_PIN, a registered user of the
- *   sdk's current backend; else a hint for the provider's page, may be NULL.
+ *   sdk's current backend, which becomes the issuer if the sdk has none; else a
+ *   hint for the provider's page, may be NULL.
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT,
  *   MPIN_PROVIDER_UNKNOWN, MPIN_INTERACTION_NOT_ALLOWED, MPIN_LOGIN_REFUSED,
  *   MPIN_TOKEN_INVALID, MPIN_CRYPTO_ERROR (no libcjose), MPIN_NETWORK_ERROR,
@@ -1910,7 +1916,8 @@ mpin_session_resume(mpin_session *session, const char *url);
  * it cannot be reached, the next login, renewal or logout tells it.
  *
  * In: everywhere: 1 also ends the session at the provider that the login has
- *   begun; a failure of that is returned, but the user is logged out here.
+ *   begun, after a login in a browser by open_browser; a failure of that is
+ *   returned, but the user is logged out here.
  * Returns: MPIN_OK, also if nobody is logged in; MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
  */

@@ -23,10 +23,11 @@ public actor SessionManager {
 
     /// Opens the session that is stored at `path`; nil: the path of the client's store followed by `.session`; empty:
     /// nothing is stored, and the session is gone with this object. `loginTimeout` is how long a login in a browser may
-    /// take.
+    /// take. `renews` is false for a part of an app that the system may end at any time, such as an extension: the app
+    /// renews the tokens, and calls that would do so fail with `renewFailed`.
     public init(
         _ client: MPinClient, _ questions: SessionQuestions = SessionQuestions(), path: String? = nil,
-        loginTimeout: Duration = .seconds(300)
+        loginTimeout: Duration = .seconds(300), renews: Bool = true
     ) async throws(MPinError) {
         let listeners = Listeners()
         let callbacks = questions.callbacks { state, provider in
@@ -35,7 +36,8 @@ public actor SessionManager {
         let milliseconds = UInt32(clamping: Int64(loginTimeout / .milliseconds(1)))
         self.listeners = listeners
         session = try await client.perform { sdk throws(SDKError) in
-            try AppSession(sdk, path: path, loginMilliseconds: milliseconds, callbacks: callbacks)
+            try AppSession(
+                sdk, path: path, loginMilliseconds: milliseconds, renews: renews, callbacks: callbacks)
         }
     }
 

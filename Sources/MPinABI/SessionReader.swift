@@ -49,8 +49,10 @@ func openSession(_ sdk: SDK, _ config: UnsafePointer<mpin_session_config>?) thro
     guard let milliseconds = UInt32(exactly: known.login_timeout_ms) else {
         throw malformed("config.login_timeout_ms is too large")
     }
+    guard (0...1).contains(known.never_renews) else { throw malformed("config.never_renews is neither 0 nor 1") }
     return try AppSession(
-        sdk, path: path, loginMilliseconds: milliseconds, callbacks: SessionBridge(known).callbacks)
+        sdk, path: path, loginMilliseconds: milliseconds, renews: known.never_renews == 0,
+        callbacks: SessionBridge(known).callbacks)
 }
 
 /// The callbacks of a C program. They run in the thread of the call, so the program must make its `user` safe for all

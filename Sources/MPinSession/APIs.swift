@@ -16,8 +16,8 @@ extension AppSession {
             let provider = try provider(session.provider)
             try check(url, provider)
             let token = rejected.map(Self.token)
-            if token != nil, !provider.renewsOn401 {
-                try logout()
+            if token == session.accessToken, !provider.renewsOn401 {
+                try end(session.id, everywhere: false)
                 throw SDKError(.loginRequired, "the API has refused the token, and the provider renews none")
             }
             let new = try current(Need(rejected: token), mayInteract: mayInteract)

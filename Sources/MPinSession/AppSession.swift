@@ -15,6 +15,8 @@ package final class AppSession: Sendable {
     let callbacks: SessionCallbacks
     /// How long a login in a browser may take, in milliseconds.
     let loginMilliseconds: UInt32
+    /// Whether the tokens are renewed here. If not, only another process does it.
+    let renews: Bool
     let keys = KeySet()
     let discovered = Locked<[String: (endpoints: Endpoints, until: Deadline)]>([:])
     let mailbox: CallbackMailbox
@@ -23,8 +25,8 @@ package final class AppSession: Sendable {
     let renewals = Gate()
     /// Lets one of the other calls that use the network enter.
     let others = Gate()
-    /// The last renewal that has failed, and when. Those who have waited for it get its error.
-    let lastFailure = Locked<(moment: UInt64, error: SDKError)?>(nil)
+    /// The last renewal that has failed.
+    let lastFailure = Locked<FailedRenewal?>(nil)
     private let errors = LastErrors()
     private let providers = Locked<[String: Provider]>([:])
     /// The provider of the login that is under way in this process.
@@ -36,15 +38,17 @@ package final class AppSession: Sendable {
 
     /// Opens the session of an app that is stored in the file at `path`; nil: the path of the users' store of `sdk`
     /// followed by `.session`; empty: nothing is stored, and the session is gone with this object. `sdk` must be
-    /// initialised.
+    /// initialised. `renews`: false for a part of an app that the system may end at any time, such as an extension.
     package init(
-        _ sdk: SDK, path: String? = nil, loginMilliseconds: UInt32 = 0, callbacks: SessionCallbacks = SessionCallbacks()
+        _ sdk: SDK, path: String? = nil, loginMilliseconds: UInt32 = 0, renews: Bool = true,
+        callbacks: SessionCallbacks = SessionCallbacks()
     ) throws(SDKError) {
         self.sdk = sdk
         parts = try sdk.sessionParts(path: path)
         store = try SessionStore(parts)
         mailbox = try CallbackMailbox()
         self.callbacks = callbacks
+        self.renews = renews
         self.loginMilliseconds = loginMilliseconds == 0 ? Self.usualLoginMilliseconds : loginMilliseconds
     }
 

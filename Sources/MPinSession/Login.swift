@@ -47,6 +47,8 @@ extension AppSession {
     // MARK: By PIN
 
     private func logInByPIN(_ provider: Provider, _ userID: String) throws(SDKError) -> SessionRecord {
+        // An app that was started without a network has named no backend, whose users are looked up.
+        if let issuer = provider.issuer { try sdk.setBackendIfNone(issuer) }
         guard let user = try sdk.user(userID) else {
             throw SDKError(.flowError, "the client core has no user with that id: register the user first")
         }

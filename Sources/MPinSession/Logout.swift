@@ -8,30 +8,35 @@ extension AppSession {
     /// later: with the next login, renewal or logout. `everywhere` also ends the session that the login has begun at
     /// the provider: after a login in a browser, its page for logouts is opened.
     package func logout(everywhere: Bool = false) throws(SDKError) {
-        try recorded { () throws(SDKError) in
-            let ended: SessionRecord? = try store.update(within: nil) { content in
-                defer { content.endSession() }
-                return content.session
-            }
-            guard let ended else { return }
-            tell(.signedOut, ended.provider)
-            try alone { requests throws(SDKError) in
-                revokeEndedSessions(requests)
-                if everywhere { try endAtProvider(ended, requests) }
-            }
+        try recorded { () throws(SDKError) in try end(nil, everywhere: everywhere) }
+    }
+
+    /// Logs the session with that id out; nil: whichever is stored.
+    func end(_ id: String?, everywhere: Bool) throws(SDKError) {
+        let ended: SessionRecord? = try store.update(within: nil) { content in
+            guard let session = content.session, id == nil || session.id == id else { return nil }
+            content.endSession()
+            return session
+        }
+        guard let ended else { return }
+        tell(.signedOut, ended.provider)
+        try alone { requests throws(SDKError) in
+            revokeEndedSessions(requests)
+            if everywhere { try endAtProvider(ended, requests) }
         }
     }
 
     private func endAtProvider(_ ended: SessionRecord, _ requests: Requests) throws(SDKError) {
         let provider = try provider(ended.provider)
         if provider.login == .pin {
-            guard let user = try sdk.user(ended.userID), user.canLogout else { return }
+            // Without a backend, this process has not logged in.
+            guard let user = try? sdk.user(ended.userID), user.canLogout else { return }
             return try sdk.logout(user)
         }
         let endpoint = try endpoints(of: provider, requests).endSession
-        guard !endpoint.isEmpty, let token = ended.idToken, let open = callbacks.openBrowser else { return }
+        guard !endpoint.isEmpty, let token = ended.idToken else { return }
         let query = percentEncodedQuery([("id_token_hint", token.plainText), ("client_id", provider.clientID)])
-        guard open(endpoint + (endpoint.contains("?") ? "&" : "?") + query) else {
+        guard let open = callbacks.openBrowser, open(endpoint + (endpoint.contains("?") ? "&" : "?") + query) else {
             throw SDKError(.interactionNotAllowed, "logged out here, but no browser can be opened")
         }
     }

@@ -17,6 +17,38 @@ struct Need {
     }
 }
 
+/// A renewal that has failed. Those who have waited for it get its error, and so does everybody else until the time at
+/// which the provider wants to be asked again (RFC 9110 section 10.2.3).
+struct FailedRenewal {
+    /// When it failed, in nanoseconds of the monotonic clock.
+    let moment: UInt64
+    let error: SDKError
+    let need: Need
+    /// The id of the session that was to be renewed; nil if nobody was logged in.
+    let session: String?
+    /// What a provider can ask for at most, in seconds.
+    private static let maxPause: Int64 = 300
+
+    /// Whether a caller with this need, who has come at the time `asked`, gets the error.
+    func answers(_ need: Need, _ session: String?, asked: UInt64) -> Bool {
+        guard session == self.session else { return false }
+        return moment > asked && isDue(to: need) || pause.remainingMilliseconds() > 0
+    }
+
+    /// Others may get what one cannot: other scopes, or a shorter time.
+    private func isDue(to need: Need) -> Bool {
+        guard error.status == .largeMinTTL || error.status == .renewFailed else { return true }
+        return need.scope == self.need.scope && need.minTTL == self.need.minTTL
+    }
+
+    /// Until when the provider wants not to be asked again.
+    private var pause: Deadline {
+        let isWanted = error.status == .tooManyRequests || error.status == .httpServerError
+        let seconds = isWanted ? max(0, min(error.server.retryAfter ?? 0, Self.maxPause)) : 0
+        return .after(milliseconds: UInt32(clamping: seconds * 1000), now: moment)
+    }
+}
+
 extension AppSession {
     /// The tokens. If the access token is valid for `minTTL` more seconds, and has the scopes that are wanted, this
     /// makes no system call; else the tokens are renewed first. If the provider refuses, the user is asked for the PIN,
@@ -52,7 +84,9 @@ extension AppSession {
 
     /// The session as soon as it meets the need.
     func current(_ need: Need, mayInteract: Bool) throws(SDKError) -> SessionRecord {
-        if let session = try store.content().session, need.isMet(by: session, now: try parts.now()) { return session }
+        let known = try store.content().session
+        if let known, need.isMet(by: known, now: try parts.now()) { return known }
+        guard renews else { throw Self.notRenewed(known) }
         do throws(SDKError) {
             return try renewed(need, limits())
         } catch {
@@ -62,6 +96,12 @@ extension AppSession {
             else { throw error }
             return try loggedInAgain(provider, session)
         }
+    }
+
+    private static func notRenewed(_ session: SessionRecord?) -> SDKError {
+        guard let session else { return noCredentials }
+        if session.isRevoked { return loginRequired }
+        return SDKError(.renewFailed, "the app renews the session, and not this part of it")
     }
 
     /// Logs the user of `session` in again, unless somebody else has done so meanwhile.
@@ -78,7 +118,8 @@ extension AppSession {
         let asked = monotonicNanoseconds()
         try renewals.enter(until: limits.deadline)
         defer { renewals.leave() }
-        if let failure = lastFailure.withLock({ $0 }), failure.moment > asked { throw failure.error }
+        let id = try store.content().session?.id
+        if let failure = lastFailure.withLock({ $0 }), failure.answers(need, id, asked: asked) { throw failure.error }
         do throws(SDKError) {
             let session = try store.alone(within: limits) { () throws(SDKError) in
                 try renewedAlone(need, limits)
@@ -87,7 +128,10 @@ extension AppSession {
             return session
         } catch {
             // Whoever waits may go on where this caller was cancelled.
-            if error.status != .canceled { lastFailure.withLock { $0 = (monotonicNanoseconds(), error) } }
+            if error.status != .canceled {
+                let failure = FailedRenewal(moment: monotonicNanoseconds(), error: error, need: need, session: id)
+                lastFailure.withLock { $0 = failure }
+            }
             throw error
         }
     }

@@ -8,10 +8,17 @@ struct Requests {
     let parts: SessionParts
     let limits: CallLimits
 
-    /// Sends a request once and returns any answer. `name` is what error texts call it.
-    func execute(_ name: String, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
+    /// How long the first attempt of a request that may be sent again waits for its answer. A provider accepts the
+    /// refresh token again for 30 seconds or so.
+    private static let firstAttemptMilliseconds = 10_000
+
+    /// Sends a request once and returns any answer. `name` is what error texts call it. `deadline`: nil for that of the
+    /// call.
+    func execute(
+        _ name: String, _ request: HTTPRequest, until deadline: Deadline? = nil
+    ) throws(SDKError) -> HTTPResponse {
         var request = request
-        request.deadline = limits.deadline
+        request.deadline = deadline ?? limits.deadline
         do throws(HTTPFailure) {
             if let refusal = parts.policy.refusal(of: request.url) { throw refusal }
             let response = try parts.transport.execute(request, isCancelled: limits.isCancelled)
@@ -41,8 +48,8 @@ struct Requests {
         return try decode(name, try success(name, try execute(name, request)))
     }
 
-    /// Posts a form. A failure of the network is tried once more: the provider may have got the request, and accepts
-    /// it again for a while.
+    /// Posts a form. After a failure of the network, and if no answer comes, a repeatable one is sent once more: the
+    /// provider may have got the request, and accepts it again for a while.
     func post(
         _ name: String, _ url: String, _ form: Form, _ secretHeaders: [(String, SecretBytes)], isRepeatable: Bool
     ) throws(SDKError) -> HTTPResponse {
@@ -52,10 +59,12 @@ struct Requests {
             deadline: limits.deadline)
         request.secretHeaders = secretHeaders
         request.secretBody = form.body
+        guard isRepeatable else { return try execute(name, request) }
+        let patience = min(limits.deadline.remainingMilliseconds() / 2, Self.firstAttemptMilliseconds)
         do throws(SDKError) {
-            return try execute(name, request)
+            return try execute(name, request, until: .after(milliseconds: UInt32(clamping: patience)))
         } catch {
-            guard isRepeatable, error.status == .networkError else { throw error }
+            guard error.status == .networkError || error.status == .timedOut else { throw error }
             return try execute(name, request)
         }
     }

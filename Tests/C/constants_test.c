@@ -89,7 +89,7 @@ static void layout(void)
           "QuickCode");
     CHECK(sizeof(mpin_pin_request) == 3 * pointer + 8, "PIN request");
     CHECK(sizeof(mpin_device_code) == 4 * pointer + 8, "device code");
-    CHECK(sizeof(mpin_session_config) == 8 * pointer, "session config");
+    CHECK(sizeof(mpin_session_config) == 9 * pointer, "session config");
     CHECK(offsetof(mpin_provider, client_id) == 2 * pointer + 8, "client_id");
     CHECK(sizeof(mpin_provider) == 14 * pointer + 8, "provider");
     CHECK(offsetof(mpin_signature, mpin_id) == pointer + 8 + 2 * 65 + 128,

@@ -9,7 +9,10 @@ import hashlib
 import html
 import os
 import re
+import subprocess
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -118,6 +121,17 @@ class Person:
     def shown_code(self) -> str:
         """Returns the access number of the open page, which `show_number` must have asked for."""
         return self._found(r'<output id="number"[^>]*>(\d+)')
+
+    def scanned(self, folder: Path) -> str:
+        """Returns the id in the QR code of the open page, which a phone logs in to. The picture is left in `folder`."""
+        script = Path(__file__).with_name("svg_to_pbm.py")
+        drawn = subprocess.run(
+            [sys.executable, "-B", script], input=self.page.encode(), capture_output=True, check=True)  # fmt: skip
+        picture = folder / "scanned.pbm"
+        picture.write_bytes(drawn.stdout)
+        read = ["zbarimg", "--nodbus", "--quiet", "--raw", picture]
+        text = subprocess.run(read, check=True, capture_output=True, text=True).stdout
+        return text.strip().partition("#")[2]
 
     def show_number(self) -> None:
         assert self.open(f"{self.backend}/authorize/login?id={self.login_id}&way=number").status_code == 200

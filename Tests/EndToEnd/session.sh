@@ -13,7 +13,7 @@ export MPIN_LIBRARY=${LIBRARY:-$root/build/libmpin.so} PYTHONPATH=$root/bindings
 # The tests see and change what goes between app and provider, so the provider's URL is that of their proxy.
 public_url=http://127.0.0.1:$proxy_port
 cat >"$work/clients.yaml" <<END
-- {id: app, auth-method: none, first-party: true, redirect-uri: ["http://127.0.0.1/callback"],
+- {id: app, auth-method: none, first-party: true, redirect-uri: ["http://127.0.0.1/callback", "com.example.app:/callback"],
    grant: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:token-exchange"],
    scope: [openid, profile, email, offline_access], audience: ["$public_url", "https://mini.example"]}
 - {id: short, auth-method: none, first-party: true, redirect-uri: ["http://127.0.0.1/callback"],
@@ -29,7 +29,7 @@ if [ "${1:-}" = --kills ]; then
     set -- "$folder/test_session_kills.py" "$@"
 else
     set -- "$folder/test_session.py" "$folder/test_session_tokens.py" "$folder/test_session_auth.py" \
-        "$folder/test_session_foreign.py" "$folder/test_session_cli.py" "$@"
+        "$folder/test_session_foreign.py" "$folder/test_session_cli.py" "$folder/test_session_stories.py" "$@"
 fi
 "$python" -m pytest -q -W error -p no:cacheprovider -p session_fixtures "$@"
 stop_server

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import mpin
 
@@ -30,6 +31,9 @@ def provider(name: str = "app") -> mpin.Provider:
 def act(session: mpin.Session, words: list[str]) -> str:
     if words[0] == "token":
         return session.access_token()
+    if words[0] == "threads":
+        with ThreadPoolExecutor(int(words[1])) as threads:
+            return " ".join(set(threads.map(lambda _: session.access_token(), range(int(words[1])))))
     if words[0] == "state":
         return session.state.name
     if words[0] == "renew":

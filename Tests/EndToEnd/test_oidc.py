@@ -13,8 +13,6 @@ import json
 import math
 import os
 import re
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -405,11 +403,7 @@ def test_row_18_a_user_who_does_not_want_to(alice: Person) -> None:
 
 def qr_code(person: Person) -> str:
     """Returns the id in the QR code of the page, which a phone logs in to."""
-    script = Path(__file__).with_name("svg_to_pbm.py")
-    drawn = subprocess.run([sys.executable, "-B", script], input=person.page.encode(), capture_output=True, check=True)
-    picture = PICTURES / "oidc.pbm"
-    picture.write_bytes(drawn.stdout)
-    return read_code(picture).partition("#")[2]
+    return person.scanned(PICTURES)
 
 
 def test_row_30_what_a_phone_is_told(alice: Person, tmp_path: Path) -> None:

@@ -140,6 +140,10 @@ def test_nginx_is_documented() -> None:
 # ---- Apps on the command line ----------------------------------------------------------------------------------------
 
 
+#: Nobody listens there.
+NOWHERE = "http://127.0.0.1:1"
+
+
 class Program:
     """A program that a person uses: what it says, and what they type."""
 
@@ -264,6 +268,11 @@ def test_providers(tmp_path: Path, other_provider: str) -> None:
         # The API refuses the token. By the rule of the session it is renewed, and nobody is asked.
         app.types("bad-auth retry", "a secret book", "> ")
         app.types("quit")
+    # Without a network the app starts all the same.
+    with running({**names, "ISSUER": NOWHERE}, *python("providers/app.py")) as app:
+        app.hears("welcome gina@example.com, logged in at home", "> ")
+        app.types("register", "register needs other words", "> ")
+        app.types("register jo@example.com", "NETWORK_ERROR", "> ")
     with running(names, *python("providers/app.py")) as app:
         app.hears("welcome gina@example.com, logged in at home", "> ")
         app.types("bad-auth", "a secret book", "> ")
@@ -334,6 +343,9 @@ def test_superapp(tmp_path: Path) -> None:
         app.types("quit")
         assert app.ends() == 0
         assert "eyJ" not in app.said
+    # Without a network the app starts all the same.
+    with running({**names, "ISSUER": NOWHERE}, program) as app:
+        app.hears("signed in as ines@example.com, with tokens")
     nosy, card = tmp_path / "superapp-orders", tmp_path / "superapp-card"
     for path in (nosy, card):
         path.write_text(NOSY)

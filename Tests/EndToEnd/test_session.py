@@ -133,6 +133,37 @@ def test_eight_processes_make_one_renewal(app: App) -> None:
         assert app.proxy.renewals() == 1
 
 
+def test_fifty_threads_in_each_of_eight_processes_make_one_renewal(app: App) -> None:
+    app.log_in()
+    # The renewal takes so long that all of them come while it is under way.
+    app.proxy.answers[TOKEN] = lambda tokens: time.sleep(1) or tokens
+    with ExitStack() as running:
+        children = [running.enter_context(app.process(later=LATER)) for _ in range(8)]
+        for child in children:
+            say(child, "threads 50")
+        tokens = {answer(child) for child in children}
+        assert len(tokens) == 1 and " " not in tokens.pop()
+        assert app.proxy.renewals() == 1
+
+
+def test_part_that_leaves_renewals_to_the_app(app: App) -> None:
+    """An extension, which the system may end at any time, uses the tokens of the app and never renews them."""
+    session, part = app.log_in(), app.open(renews=False)
+    assert part.access_token() == session.access_token()
+    refused = part.authorization(API)
+    for call_ in (part.renew, lambda: part.access_token("openid"), lambda: part.authorization(API, refused)):
+        with pytest.raises(mpin.RenewFailedError):
+            call_()
+    app.later = LATER
+    with pytest.raises(mpin.RenewFailedError):
+        part.access_token(may_interact=True)
+    assert part.state is mpin.SessionState.SIGNED_IN and app.proxy.renewals() == 0
+    assert session.access_token() == part.access_token() and app.proxy.renewals() == 1
+    session.logout()
+    with pytest.raises(mpin.NoCredentialsError):
+        part.access_token()
+
+
 def test_failed_renewal_is_shared(app: App) -> None:
     """Who waits for a renewal gets its failure, and does not ask a dead network again."""
     session = app.log_in()

@@ -63,6 +63,20 @@ final class APITests: SessionTestCase {
         XCTAssertEqual(server.forms("/revoke"), ["token=refresh-1&token_type_hint=refresh_token&client_id=app"])
     }
 
+    func testA401ForATokenOfAnEarlierLoginEndsNothing() throws {
+        let session = try loggedIn()
+        var provider = home
+        provider.renewsOn401 = false
+        try session.add(provider)
+        // Another thread has logged in again since this one has sent its request.
+        let old = try session.authorization(for: server.url)
+        try session.login("home")
+        let current = try session.authorization(for: server.url)
+        XCTAssertNotEqual(old, current)
+        XCTAssertEqual(try session.authorization(for: server.url, rejected: old), current)
+        XCTAssertEqual(try session.state(), .signedIn)
+    }
+
     func testARefusedValueThatIsNoBearerTokenIsRenewedLikeAnOldOne() throws {
         let session = try loggedIn()
         let value = try session.authorization(for: server.url, rejected: "x")

@@ -83,9 +83,60 @@ final class LifeTests: SessionTestCase {
 
     func testASilentProviderEndsACallInTime() throws {
         let session = try loggedIn()
-        server.reply("/token", .stall())
+        server.reply("/token", .stall(), .stall())
         XCTAssertEqual(renewal(try open(newSDK(timeout: 1_000)))?.status, .timedOut)
         XCTAssertEqual(try session.state(), .signedIn)
+    }
+
+    /// The answer may be lost on the way. The provider accepts the same refresh token again, but not for long.
+    func testAnAnswerThatDoesNotComeIsNotWaitedForTillTheEnd() throws {
+        _ = try loggedIn()
+        server.reply("/token", .stall())
+        XCTAssertNil(renewal(try open(newSDK(timeout: 8_000))))
+        let forms = server.forms("/token").dropFirst()
+        XCTAssertEqual(forms.count, 2)
+        XCTAssertEqual(Set(forms).count, 1)
+    }
+
+    func testAProviderThatWantsAPauseGetsIt() throws {
+        let session = try loggedIn()
+        for (status, expected) in [(429, Status.tooManyRequests), (503, .httpServerError)] {
+            server.reply("/token", .answer(status, headers: [("Retry-After", "3600")], body: []))
+            let before = server.requests("/token").count
+            XCTAssertEqual(renewal(session)?.status, expected)
+            XCTAssertEqual(renewal(session)?.status, expected)
+            XCTAssertEqual(server.requests("/token").count, before + 1)
+            XCTAssertEqual(try session.state(), .signedIn)
+            XCTAssertNotNil(try session.known())
+            // The pause is that of one session.
+            try session.login("home")
+            XCTAssertNil(renewal(session))
+        }
+    }
+
+    /// One thread wants a longer time than there is. Those who wait meanwhile, and want less, get the new token.
+    func testNobodyGetsTheFailureOfAnotherNeed() throws {
+        let session = try loggedIn()
+        expire()
+        let isHeld = DispatchSemaphore(value: 0)
+        server.state.withLock { $0.hold = isHeld }
+        let (failures, threads) = (Locked<[Status]>([]), DispatchGroup())
+        let call = { (minTTL: Int64) in
+            DispatchQueue.global().async(group: threads) {
+                do throws(SDKError) { _ = try session.credentials(minTTL: minTTL) } catch {
+                    failures.withLock { $0.append(error.status) }
+                }
+            }
+        }
+        call(100_000)
+        while server.requests("/token").count < 2 { usleep(1000) }
+        for _ in 0..<8 { call(60) }
+        // The more of them wait already, the more this shows; it is right also if none does.
+        usleep(200_000)
+        server.state.withLock { $0.hold = nil }
+        isHeld.signal()
+        threads.wait()
+        XCTAssertEqual(failures.withLock { $0 }, [.largeMinTTL])
     }
 
     func testOnlyARefusedRefreshTokenEndsTheSession() throws {
@@ -136,6 +187,12 @@ final class LifeTests: SessionTestCase {
         isOpen.withLock { $0 = false }
         let error = failure { () throws(SDKError) in try other.logout(everywhere: true) }
         XCTAssertEqual(error?.status, .interactionNotAllowed)
+        XCTAssertEqual(try session.state(), .signedOut)
+        // An app that can open no browser is told that the provider's session goes on.
+        try session.login("home")
+        let silent = try open()
+        let refusal = failure { () throws(SDKError) in try silent.logout(everywhere: true) }
+        XCTAssertEqual(refusal?.status, .interactionNotAllowed)
         XCTAssertEqual(try session.state(), .signedOut)
     }
 

@@ -20,6 +20,8 @@ final class ProviderServer: Sendable {
         /// What the API answers 401.
         var refused: Set<String> = []
         var issued = 0
+        /// What answers with tokens wait for.
+        var hold: DispatchSemaphore?
     }
 
     let state = Locked(State())
@@ -92,6 +94,7 @@ final class ProviderServer: Sendable {
     }
 
     private func tokens(for form: String) -> [String: any Sendable] {
+        state.withLock { $0.hold }?.wait()
         let number = state.withLock { state in
             state.issued += 1
             return state.issued

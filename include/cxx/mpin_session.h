@@ -118,15 +118,18 @@ public:
     /* ---- Life cycle ------------------------------------------------- */
 
     /** Opens the session that is stored at `path`; "": beside the store of the
-     * sdk. sdk: MPinSDK::GetHandle(), or one of mpin_sdk_new(). */
+     * sdk. sdk: MPinSDK::GetHandle(), or one of mpin_sdk_new(). renews: false
+     * for a part of an app that the system may end at any time. */
     Status Open(
-        mpin_sdk *sdk, const String &path = "", size_t loginTimeoutMs = 0) {
+        mpin_sdk *sdk, const String &path = "", size_t loginTimeoutMs = 0,
+        bool renews = true) {
         if (m_session) return Status(Status::FLOW_ERROR, "already open");
         mpin_session_config config = mpin_session_config();
         config.size = sizeof config;
         config.user = this;
         config.path = OrNull(path);
         config.login_timeout_ms = loginTimeoutMs;
+        config.never_renews = !renews;
         if (m_callbacks.askPin) config.ask_pin = AskPin;
         if (m_callbacks.openBrowser) config.open_browser = OpenBrowser;
         if (m_callbacks.showCode) config.show_code = ShowCode;

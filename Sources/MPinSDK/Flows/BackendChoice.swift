@@ -14,6 +14,13 @@ extension SDK {
         try perform { core, caller throws(SDKError) in try core.setBackend(url, prefix: prefix, caller) }
     }
 
+    /// Sets the backend if there is none yet.
+    package func setBackendIfNone(_ url: String) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            if core.backend == nil { try core.setBackend(url, prefix: nil, caller) }
+        }
+    }
+
     /// The member `name` of the client settings as text. Empty if there is no such member.
     package func clientParam(_ name: String) throws(SDKError) -> String {
         try perform { core, _ throws(SDKError) in try core.currentBackend().parameter(name) }

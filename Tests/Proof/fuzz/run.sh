@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with libFuzzer and the address sanitizer, and runs each for some seconds.
 #
-# usage: run.sh OUT SECONDS [TARGET...]      targets: decoders, messages, api, sdk
+# usage: run.sh OUT SECONDS [TARGET...]      targets: decoders, messages, tokens, api, sdk
 #
 # Findings are written to OUT/findings. To reproduce one, run the target with the file's name. The modules are compiled
 # here one by one, because SwiftPM does not support fuzzers.
@@ -10,7 +10,7 @@ out=$(mkdir -p "$1" && cd "$1" && pwd)
 seconds=$2
 shift 2
 targets=("${@:-}")
-[ -n "${targets[0]}" ] || targets=(decoders messages api sdk)
+[ -n "${targets[0]}" ] || targets=(decoders messages tokens api sdk)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 sources=${SOURCES:-$root/Sources}
@@ -59,7 +59,8 @@ compile MPinWire $(find "$sources/MPinWire" -name '*.swift')
 compile MPinHTTP "$sources"/MPinHTTP/*.swift
 wait "$engine"
 compile MPinSDK $(find "$sources/MPinSDK" -name '*.swift')
-compile MPinSession "$sources"/MPinSession/*.swift
+# The target for tokens reads parts that only this module uses.
+compile MPinSession -enable-testing "$sources"/MPinSession/*.swift
 compile MPinABI "$sources"/MPinABI/*.swift
 for module in CCurl CJose; do
     "$clang" -O1 -g -fsanitize=address,fuzzer-no-link -I"$sources/$module/include" -c "$sources/$module"/mpin_*.c \

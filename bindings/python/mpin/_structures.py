@@ -258,6 +258,7 @@ class SessionConfig(Structure):
         ("open_browser", OpenBrowser),
         ("show_code", ShowCode),
         ("event", SessionEvent),
+        ("never_renews", c_int32),
     ]
 
 

@@ -121,6 +121,7 @@ class Session(Calls):
         show_code: Callable[[DeviceCode], None] | None = None,
         on_event: Callable[[SessionState, str], None] | None = None,
         login_timeout: float = 300.0,
+        renews: bool = True,
     ) -> None:
         """Opens the session that is stored at `path`, by default the path of the sdk's store followed by ".session".
         With an empty path nothing is stored: the session is in memory, and ends with this object.
@@ -130,6 +131,8 @@ class Session(Calls):
         show_code: shows the code of a login by device code.
         on_event: is told of each new state, with the provider's name.
         login_timeout: how long a login in a browser may take, in seconds.
+        renews: False for a part of an app that may be ended at any time: another process renews the tokens, and calls that
+        would do so raise RenewFailedError.
 
         A function that is None makes the logins that need it impossible. The functions run in the thread of the call
         and must not call the same sdk.
@@ -144,6 +147,7 @@ class Session(Calls):
             size=ctypes.sizeof(structures.SessionConfig),
             path=None if path is None else path_octets(path),
             login_timeout_ms=int(login_timeout * 1000),
+            never_renews=not renews,
         )
         if ask_pin:
             self._config.ask_pin = structures.AskPin(self._ask_pin(ask_pin))

@@ -29,7 +29,8 @@ class App:
         # A terminal shows no PIN that is typed. A program that starts this one may write it.
         self.ask = getpass.getpass if sys.stdin.isatty() else self.read
         self.api = os.environ["API"]
-        self.sdk = mpin.SDK(os.environ["STORE"], backend=os.environ["ISSUER"])
+        # Without a backend the app starts without a network, too.
+        self.sdk = mpin.SDK(os.environ["STORE"])
         self.session = mpin.Session(
             self.sdk, ask_pin=lambda asked: self.ask(f"PIN of {asked.user_id}: "), open_browser=webbrowser.open)
         self.session.add_provider(mpin.Provider(
@@ -63,6 +64,7 @@ class App:
     def register(self, mail):
         if "@" not in mail:
             return print("that is no mail address")
+        self.sdk.set_backend(os.environ["ISSUER"])
         user = self.sdk.make_new_user(mail)
         self.sdk.start_registration(user)
         print("open the link in the mail")

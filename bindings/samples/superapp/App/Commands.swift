@@ -4,6 +4,7 @@ import MPin
 /// What the user types.
 @MainActor struct Commands {
     let client: MPinClient
+    let issuer: String
     let session: SessionManager
     let apps: MiniApps
     let model: AuthViewModel
@@ -31,6 +32,7 @@ import MPin
     }
 
     private func register(_ mail: String) async throws {
+        try await client.setBackend(issuer)
         let user = try await client.makeUser(mail)
         try await client.startRegistration(user)
         say("open the link in the mail")

@@ -24,7 +24,8 @@ struct SuperApp {
 
     private static func run(_ environment: [String: String]) async throws {
         func named(_ name: String) -> String { environment[name] ?? "" }
-        let client = try await MPinClient(Configuration(storagePath: named("STORE"), backend: named("ISSUER")))
+        // Without a backend the app starts without a network, too.
+        let client = try await MPinClient(Configuration(storagePath: named("STORE")))
         let questions = SessionQuestions(pin: { request in
             say("PIN of \(request.userID):")
             return await nextLine().map { PIN($0) }
@@ -43,7 +44,7 @@ struct SuperApp {
         let model = await AuthViewModel(session)
         let following = Task { await model.follow() }
         await LoginView(model).draw()
-        await Commands(client: client, session: session, apps: apps, model: model).run()
+        await Commands(client: client, issuer: named("ISSUER"), session: session, apps: apps, model: model).run()
         following.cancel()
     }
 }
