@@ -54,14 +54,17 @@ struct CORSPolicy: Sendable {
             asks: { origin, _ in await asks(origin) })
     }
 
+    /// Clients since client-js 8.9 send the name and the tag of the device, and no `X-MIRACL-CID`.
+    private static let trustHeaders =
+        "Content-Type, X-MIRACL-CID, X-MIRACL-CLIENT, X-MIRACL-DEVICE-NAME, X-MIRACL-DEVICE-TAG"
+
     /// A policy for clients of MIRACL Trust (TRUST wire section 3): pages may read the answer to a request if `asks`
     /// returns true for their origin and the request.
     static func trust(
         _ prefix: String, methods: String, _ asks: @escaping @Sendable (String, Request) async -> Bool
     ) -> CORSPolicy {
         CORSPolicy(
-            prefix: prefix, methods: methods, headers: "Content-Type, X-MIRACL-CID, X-MIRACL-CLIENT", origins: [],
-            takesCookies: false, asks: asks)
+            prefix: prefix, methods: methods, headers: trustHeaders, origins: [], takesCookies: false, asks: asks)
     }
 
     /// A policy for the shares of MIRACL Trust: pages of all origins may read them, because nobody gets a share without
