@@ -688,6 +688,7 @@ def test_row_70_pages_of_other_sites() -> None:
         assert not [name for name in answer.headers if name.startswith("Access-Control-")]
         answer = requests.request(method, authorize(BACKEND), headers=good, json={})
         assert answer.headers[allowed] == ORIGIN and "Access-Control-Allow-Credentials" not in answer.headers
+        assert "X-MIRACL-CID, X-MIRACL-CLIENT" in answer.headers["Access-Control-Allow-Headers"]
 
 
 def test_row_6_json_for_who_shows_the_code_itself(alice: Person) -> None:
