@@ -74,6 +74,11 @@ struct UserCodes: Sendable {
         try await table.read(Self.key(user), at: now)?.accepts(code) ?? false
     }
 
+    /// Whether `user` has a code.
+    func hasCode(_ user: String, at now: Moment) async throws -> Bool {
+        try await table.read(Self.key(user), at: now) != nil
+    }
+
     /// Deletes the code of `user`, if there is one.
     func delete(user: String, at now: Moment) async throws { try await table.delete(Self.key(user), at: now) }
 

@@ -53,9 +53,19 @@ package struct TrustAccessResponse: Codable, Sendable {
 }
 
 /// POST /pushauth (TRUST wire section 4.3).
-package struct TrustPushRequest: Codable, Sendable {
+package struct TrustPushRequest: Decodable, Sendable {
     /// The user id.
     package var prerollId: String
+
+    private enum CodingKeys: String, CodingKey { case prerollId, prerollid }
+
+    /// Clients before client-js 6.2 write `prerollid`.
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        prerollId =
+            try members.decodeIfPresent(String.self, forKey: .prerollid)
+            ?? members.decode(String.self, forKey: .prerollId)
+    }
 }
 
 /// The answer to ``TrustPushRequest``.
@@ -287,8 +297,11 @@ package struct TrustAuthenticateResponse: Codable, Sendable {
     package var jwt: SecretText?
     /// The authorization code of a login with the scope `authcode`.
     package var code: String?
-    /// The one-time password of a login with the scope `otp`, six digits.
+    /// The one-time password of a login with the scope `otp`, or the QuickCode of one with the scope `reg-code` for clients
+    /// before client-js 8.4. Six digits.
     package var otp: SecretText?
+    /// The same, under the name that it had at MIRACL.
+    package var OTP: SecretText?
     /// When the one-time password ends, in milliseconds since 1970, as ``nowTime``. Nil if there is none.
     package var expireTime: Int64?
     package var ttlSeconds: Int?
@@ -314,6 +327,7 @@ package struct TrustAuthenticateResponse: Codable, Sendable {
         self.code = code
         guard let password else { return }
         otp = SecretText(password.text)
+        OTP = otp
         expireTime = (password.now + Int64(password.seconds)) * 1000
         ttlSeconds = password.seconds
         nowTime = password.now * 1000

@@ -60,8 +60,8 @@ package struct AccessRequest: Codable, Sendable {
 /// The answer to ``AccessRequest``.
 package struct AccessResponse: Codable, Sendable, Equatable {
     /// The state of the browser's login: `new` at first; then what the phone has reported (`wid`, `user`, ...);
-    /// `authenticate` when the phone's login has succeeded; `expired` when the browser has used the login or its time
-    /// is over.
+    /// `authenticate` when the phone's login has succeeded, and `authenticated` in the one answer with a
+    /// ``redirectURL``; `expired` when the browser has used the login or its time is over.
     package var status: String
     package var statusCode = 0
     /// The user id of the login that has begun; only with the status `user`.

@@ -65,6 +65,21 @@ def mailed(split: Split, user: str) -> str:
     return str(wait_until(find))
 
 
+def mailed_code(split: Split, user: str) -> str:
+    """The six digits in the mail to a user, which the provider has sent."""
+
+    def find() -> str | None:
+        for file in (split.mails.parent / "provider-mail").glob("*.eml"):
+            mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
+            body = mail.get_body(("plain",)) if user in mail["To"] else None
+            found = re.search(r"^\s*([0-9]{6})\s*$", body.get_content(), re.MULTILINE) if body else None
+            if found:
+                return found[1]
+        return None
+
+    return str(wait_until(find))
+
+
 @dataclass
 class Device:
     """What a client stores. An identity without a key pair has an empty public key."""
@@ -106,7 +121,10 @@ class Client:
         return self.ask("PUT", "/rps/v2/user", body, **headers)
 
     def register_plain(self, user: str, wid: str = "", **headers: str) -> Device:
-        begun = self.begin(user, wid, **headers)
+        return self.plain_device(self.begin(user, wid, **headers))
+
+    def plain_device(self, begun: dict[str, Any]) -> Device:
+        """The second step of a registration without a key pair."""
         first = self.ask("GET", f"/rps/v2/signature/{begun['mpinId']}?regOTT={begun['regOTT']}")
         assert set(first) == {"clientSecretShare", "cs2url", "curve", "dtas"}
         assert first["curve"] == "BN254CX"
@@ -124,6 +142,17 @@ class Client:
         query = f"regOTT={begun['regOTT']}&publicKey={public_key.hex()}"
         first = self.ask("GET", f"/rps/v2/signature/{begun['mpinId']}?{query}")
         return self.finish(bytes.fromhex(begun["mpinId"]), z, public_key, first, PIN)
+
+    def enrol(self, user: str, token: str) -> Device:
+        """Registers as generation 4 does."""
+        z, public_key = crypto.get_dvs_keypair()
+        body = {"userId": user, "deviceName": "a", "activationToken": token, "publicKey": public_key.hex()}
+        begun = self.ask("POST", "/registration", body)
+        shares = [bytes.fromhex(self.ask("GET", url)["dvsClientSecret"]) for url in begun["secretUrls"]]
+        secret = crypto.get_g1_multiple(z, crypto.recombine_g1(*shares))
+        mpin_id = bytes.fromhex(begun["mpinId"])
+        token_point = crypto.extract_pin(mpin_id + public_key, *scalar(PIN), secret)
+        return Device(mpin_id, public_key, token_point, begun["dtas"])
 
     def renew(self, device: Device, token: str, pin: str) -> Device:
         z, public_key = crypto.get_dvs_keypair()
@@ -183,6 +212,108 @@ def test_the_vendors_integration_flow(split: Split) -> None:
     assert (seen["status"], seen["userId"]) == ("authenticated", user)
 
 
+def raw(url: str, body: str, **headers: str) -> dict[str, Any]:
+    """Posts a body of which nothing but `headers` says what it is."""
+    answer = requests.post(url, data=body.encode(), headers=headers, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_the_vendors_first_integration_flow(split: Split) -> None:
+    """It opens its sessions at /authorize, with the body `null` and no Content-Type, and an initiated registration."""
+    vendor, user = Client(split.issuer), "first-vendor@example.com"
+    target = f"{split.issuer}/authorize?{authorization_request()}"
+    opened = raw(target, "null")
+    wid = urlsplit(opened["qrURL"]).fragment
+    basic = "Basic " + base64.b64encode(f"app:{SECRET}".encode()).decode()
+    begun = raw(
+        f"{split.issuer}/activate/initiate", json.dumps({"userId": user, "deviceName": "a"}), Authorization=basic
+    )
+    wish = {"userId": user, "deviceName": "a", "wid": wid, "activateCode": begun["actToken"]}
+    user_answer = vendor.ask("PUT", "/rps/v2/user", wish, **{"X-MIRACL-CID": "mcl"})
+    device = vendor.plain_device(user_answer)
+    # The MFA core of 2017 sends {}, and its HTTP library calls each body a form. Its pages ask at the accessURL.
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for body, headers, asks_at in (("null", {}, "/rps/v2/access"), ("{}", form, "")):
+        opened = raw(target, body, **headers)
+        answer = vendor.log_in(device, "oidc", wid=urlsplit(opened["qrURL"]).fragment, wam=None)
+        assert answer["status"] == 200
+        seen = vendor.ask("POST", asks_at or opened["accessURL"], {"webOTT": opened["webOTT"]})
+        assert (seen["status"], seen["statusCode"], seen["userId"]) == ("authenticated", 0, user)
+        assert "code=" in seen["redirectURL"]
+    # A form is one still, also an empty one, and leads to a page.
+    for data in (authorization_request(), ""):
+        page = requests.post(
+            f"{split.issuer}/authorize", data=data, headers=form, allow_redirects=False, timeout=10
+        )
+        assert page.status_code == 303
+
+
+NEWEST = {
+    "X-Miracl-Client": "MIRACL Client.js/8.10.0", "X-Miracl-Device-Name": "Browser", "X-Miracl-Device-Tag": "tag",
+}  # fmt: skip
+
+
+def test_the_newest_clients_name_no_project(split: Split) -> None:
+    """client-js since 8.9 and Trust Android since 1.14: their project has a URL of its own, so most requests do not name
+    it. A code, a QuickCode and a session tell which one it is."""
+    operate(split, "project", "add", OTHER, "--verification", "code")
+    try:
+        client, user = Client(split.issuer, **NEWEST), "newest@example.com"
+        wish = {"userId": user, "projectId": OTHER, "deviceName": "a", "deviceTag": "tag", "scope": []}
+        assert client.ask("POST", "/verification/email", wish)["method"] == "code"
+        refusals = []
+        for name in (user, "nobody@example.com"):
+            wrong = {"userId": name, "code": "none", "deviceTag": "tag"}
+            refusals.append(client.ask("POST", "/verification/confirmation", wrong, status=400))
+        for refusal in refusals:
+            del refusal["requestID"]
+        assert refusals[0] == refusals[1] and refusals[0]["error"] == "UNSUCCESSFUL_VERIFICATION"
+        right = {"userId": user, "code": mailed_code(split, user), "deviceTag": "tag"}
+        confirmed = client.ask("POST", "/verification/confirmation", right)
+        assert confirmed["projectId"] == OTHER
+        device = client.enrol(user, confirmed["actToken"])
+        jwt = client.log_in(device, "reg-code")["jwt"]
+        body = {"projectId": OTHER, "jwt": jwt, "deviceName": "a"}
+        code = client.ask("POST", "/verification/quickcode", body)["code"]
+        wrong = {"userId": "nobody@example.com", "activationToken": code, "publicKey": crypto.get_dvs_keypair()[1].hex()}
+        assert client.ask("POST", "/registration", wrong, status=400)["error"] == "INVALID_ACTIVATION_TOKEN"
+        second = client.enrol(user, code)
+        assert "jwt" in client.log_in(second, "jwt")
+    finally:
+        operate(split, "project", "remove", OTHER)
+    opened = authorize(client, user)
+    details = client.ask("POST", "/rps/v2/codeStatus", {"wid": opened["accessId"], "status": "wid"})
+    assert (details["projectId"], details["projectName"]) == (PROJECT, PROJECT)
+    push = client.ask("POST", "/pushauth", {"prerollId": user}, status=400)
+    assert push["error"] == "NO_PUSH_TOKEN"
+
+
+def test_clients_before_the_request_for_quick_codes(split: Split) -> None:
+    """Before client-js 8.4 the answer to the login has the code."""
+    user = "before@example.com"
+    headers = {"X-MIRACL-CID": PROJECT, "X-MIRACL-CLIENT": "MIRACL Client.js/8.3.0 an app"}
+    client = Client(split.issuer, **headers)
+    device = client.register(user)
+    made = client.log_in(device, "reg-code")
+    assert (made["ttlSeconds"], len(made["OTP"])) == (300, 6)
+    second = client.enrol(user, made["OTP"])
+    assert "jwt" in client.log_in(second, "jwt")
+    for newer in ("MIRACL Client.js/8.4.0", "MIRACL Client.js/8.10.0", "MIRACL iOS SDK/1.0.0"):
+        later = Client(split.issuer, **{**headers, "X-MIRACL-CLIENT": newer})
+        assert set(later.log_in(second, "reg-code")) == {"status", "message", "jwt"}, newer
+
+
+def test_the_old_spelling_of_the_user(split: Split) -> None:
+    """Before client-js 6.2."""
+    client = Client(split.issuer, **{"X-MIRACL-CID": PROJECT})
+    opened = client.ask("POST", f"/authorize?{authorization_request()}", {"prerollid": "old@example.com"})
+    details = client.ask("POST", "/rps/v2/codeStatus", {"wid": opened["accessId"], "status": "wid"})
+    assert details["prerollId"] == "old@example.com"
+    push = client.ask("POST", "/pushauth", {"prerollid": "old@example.com"}, status=400)
+    assert push["error"] == "NO_PUSH_TOKEN"
+
+
 def test_a_code_without_a_project_belongs_to_the_one_that_gave_it(split: Split) -> None:
     operate(split, "project", "add", OTHER)
     try:
@@ -224,14 +355,19 @@ def test_an_identity_without_a_key_pair_gets_one(split: Split) -> None:
     client.log_in(device, "jwt", status=401)
 
 
-def authorize(client: Client, user: str = "") -> dict[str, Any]:
-    """Opens a session at a website of OpenID Connect, whose page names a user."""
+def authorization_request() -> str:
+    """The query of an authorization request of the website."""
     challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-    query = (
+    return (
         f"client_id=app&redirect_uri={FAR}&response_type=code&scope=openid%20email&state=st"
         f"&code_challenge={challenge}&code_challenge_method=S256"
     )
-    return client.ask("POST", f"/authorize?{query}", {"prerollId": user, "registerOnly": False})
+
+
+def authorize(client: Client, user: str = "") -> dict[str, Any]:
+    """Opens a session at a website of OpenID Connect, whose page names a user."""
+    target = f"/authorize?{authorization_request()}"
+    return client.ask("POST", target, {"prerollId": user, "registerOnly": False})
 
 
 def claims(split: Split, code: str) -> dict[str, Any]:

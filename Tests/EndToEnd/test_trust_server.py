@@ -52,6 +52,19 @@ def test_a_registration_is_verified_by_mail_and_has_shares_of_both_authorities(
     assert good(client.login(device))["jwt"]
 
 
+def test_the_wait_for_the_next_mail_ends_with_the_code_of_the_last_one(trust: TrustServer, client: Client) -> None:
+    """Who has read the mail may have another one at once, for example to register again."""
+    user = trust.user()
+    first = good(client.verify(user))
+    for _ in range(2):
+        refused(client.confirm(user, "0" * 64), 400, "UNSUCCESSFUL_VERIFICATION")
+        context = refused(client.verify(user), 429, "REQUEST_BACKOFF")
+        assert context == {"backoff": str(first["backoff"])}
+    good(client.confirm(user, trust.code(user)))
+    good(client.verify(user))
+    refused(client.verify(user), 429, "REQUEST_BACKOFF")
+
+
 def test_a_back_end_verifies_its_users_itself(trust: TrustServer, client: Client) -> None:
     user = trust.user()
     bearer = {"Authorization": f"Bearer {trust.service_token()}"}
@@ -298,8 +311,11 @@ def test_only_the_projects_pages_may_read_answers(client: Client) -> None:
             client.url + f"/rps/v2/session?project_id={PROJECT}",
             headers={
                 "Origin": origin, "Access-Control-Request-Method": "POST",
-                "Access-Control-Request-Headers": "content-type,x-miracl-cid,x-miracl-client",
+                "Access-Control-Request-Headers": "content-type,x-miracl-client,x-miracl-device-tag",
             },
             timeout=60,
         )  # fmt: skip
         assert asked.headers.get("Access-Control-Allow-Origin") == allowed
+        names = [name.strip().lower() for name in asked.headers.get("Access-Control-Allow-Headers", "").split(",")]
+        asked_for = {"content-type", "x-miracl-cid", "x-miracl-client", "x-miracl-device-name", "x-miracl-device-tag"}
+        assert (asked_for <= set(names)) == (allowed is not None)

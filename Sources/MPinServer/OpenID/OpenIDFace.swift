@@ -116,7 +116,8 @@ struct OpenIDFace: Face {
         let asks: @Sendable (String) async -> Bool = { await origins.contains($0) }
         return [
             .open(path("/.well-known/")), .open(Path.serverMetadata), .open(path(Path.certs)),
-            .asking(path(Path.authorize), methods: "POST, OPTIONS", asks),
+            // The clients before client-js 8.1 open their sessions there.
+            .asking(path(Path.authorize), methods: "POST, OPTIONS", headers: CORSPolicy.trustHeaders, asks),
         ]
             + [Path.token, Path.userinfo, Path.revoke].map {
                 .asking(path($0), methods: "GET, POST, OPTIONS", asks)

@@ -55,7 +55,7 @@ extension OpenIDFace {
         var answer = AccessResponse(status: view.status, userId: view.userID)
         answer.refusals = view.refusals
         if view.status == "authenticate", let url = try await redirect(webOTT, view.authOTT) {
-            answer.redirectURL = url
+            (answer.status, answer.redirectURL) = ("authenticated", url)
         }
         return .json(answer)
     }
@@ -131,6 +131,16 @@ extension OpenIDFace {
 /// The body of the request of a client that shows the QR code itself. Other members are not used.
 private struct SessionWish: Decodable {
     let prerollId: String?
+
+    private enum CodingKeys: String, CodingKey { case prerollId, prerollid }
+
+    /// Clients before client-js 6.2 write `prerollid`.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        prerollId =
+            try members.decodeIfPresent(String.self, forKey: .prerollId)
+            ?? members.decodeIfPresent(String.self, forKey: .prerollid)
+    }
 }
 
 /// MIRACL's form of the answer to a client that shows the QR code itself.

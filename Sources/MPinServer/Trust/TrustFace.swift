@@ -119,10 +119,12 @@ struct TrustFace: Face {
             + [.open("/.well-known/jwks"), .open("/dvs/jwks")]
     }
 
-    /// Returns the project that a request names: `id` from its body, or else the one in its header or query.
+    /// Returns the project that a request names: `id` from its body, or else the one in its header or query. One that names
+    /// none means the only one that there is.
     func project(_ id: String?, _ request: Request) async throws -> Project {
-        guard let id = id ?? request.projectID else { throw ProjectFault.unknownProject }
-        return try await rules.project(id)
+        if let id = id ?? request.projectID { return try await rules.project(id) }
+        guard let meant = try await rules.impliedProject() else { throw ProjectFault.unknownProject }
+        return meant
     }
 }
 

@@ -25,12 +25,13 @@ extension TrustFace {
     /// PUT /rps/v2/user: makes the M-Pin ID of a verified user.
     private func beginRegistration(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustUserRequest.self, limits)
-        try await rates.admit(.register, user: body.userId)
         let begun: ProjectService.StagedRegistration
         do {
-            begun = try await rules.beginRegistration(
-                user: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activateCode ?? "",
-                project: request.projectID, pushToken: body.pushToken)
+            begun = try await countingFailures(of: body.userId) {
+                try await rules.beginRegistration(
+                    user: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activateCode ?? "",
+                    project: request.projectID, pushToken: body.pushToken)
+            }
         } catch ProjectFault.wrongActivationToken {
             throw TrustRefusal(.forbidden, ProjectFault.wrongActivationToken, at: rules.now)
         }

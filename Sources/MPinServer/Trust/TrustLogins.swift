@@ -55,7 +55,9 @@ extension TrustFace {
         let code =
             login.scope == .authorizationCode
             ? try await openID.code(authOTT: body.authOTT.lowercased(), wid: login.wid) : nil
-        let password = login.digits.map {
+        var digits = login.digits
+        if digits == nil { digits = try await quickCodeDigits(login, request) }
+        let password = digits.map {
             TrustAuthenticateResponse.Password(text: $0.text, seconds: $0.seconds, now: login.now.seconds)
         }
         return .json(TrustAuthenticateResponse(jwt: jwt, code: code, password: password))

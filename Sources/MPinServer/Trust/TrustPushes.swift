@@ -9,7 +9,7 @@ extension TrustFace {
     /// bother may in the end agree.
     func pushAuth(_ request: Request, _ context: RequestContext) async throws -> Response {
         let user = UserID.normal(try await request.json(TrustPushRequest.self, limits).prerollId)
-        let project = try await project(nil, request)
+        let project = try await projectOfPush(request)
         guard let pushes else { throw TrustRefusal.noPushToken }
         try await rates.admit(.push, user: user)
         let isForClient = request.query("client_id") != nil
@@ -28,6 +28,16 @@ extension TrustFace {
         }
         config.audit.record(.pushed(user, project: project.id))
         return .json(TrustPushResponse(webOTT: browser.webOTT))
+    }
+
+    /// The project of a push: the one that the request names, or that of its OpenID client, or the only one that there is.
+    private func projectOfPush(_ request: Request) async throws -> Project {
+        if request.projectID == nil, let client = request.query("client_id"),
+            let only = try await rules.project(ofClient: client)
+        {
+            return only
+        }
+        return try await project(nil, request)
     }
 
     /// Opens a session of the OpenID client that the query names. The query, and not the body, is wrong if it is refused.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import MPinOpenID
 import MPinService
@@ -40,6 +41,18 @@ extension TrustFace {
             TrustQuickCodeResponse(code: made.code, expireTime: made.expires.seconds, ttlSeconds: made.seconds))
     }
 
+    /// The QuickCode in the answer to a login with the scope `reg-code`, for the clients before client-js 8.4, which have no
+    /// other request for it. Nil for all others.
+    func quickCodeDigits(
+        _ login: ProjectService.Outcome, _ request: Request
+    ) async throws -> ProjectService.Digits? {
+        guard login.scope == .quickCode, request.isBeforeQuickCodes else { return nil }
+        try await rates.admit(.register, user: login.userID)
+        let project = try await rules.project(login.projectID)
+        let made = try await rules.quickCode(identity: login.identity, project: project)
+        return .init(text: made.code, seconds: made.seconds)
+    }
+
     /// Reads a token of ``quickCodeToken(_:)``.
     private func quickCodeLogin(_ token: String) throws(ProjectFault) -> (user: String, identity: String) {
         let (provider, now) = (openID.provider, Int(rules.now.seconds))
@@ -51,4 +64,20 @@ extension TrustFace {
         else { throw .wrongLoginToken }
         return (user, identity)
     }
+}
+
+extension Request {
+    /// Whether the client has no request for QuickCodes of its own: it is client-js before 8.4. The first ones did not say
+    /// what they are.
+    fileprivate var isBeforeQuickCodes: Bool {
+        guard let client = headers[.miraclClient] else { return true }
+        guard let found = client.prefixMatch(of: /MIRACL Client\.js\/([0-9]{1,4})\.([0-9]{1,4})/),
+            let major = Int(found.1), let minor = Int(found.2)
+        else { return false }
+        return (major, minor) < (8, 4)
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let miraclClient = constant("X-MIRACL-CLIENT")
 }

@@ -30,8 +30,7 @@ extension TrustFace {
         guard body.projectId == nil, request.projectID == nil, let client = body.clientId else {
             return try await project(body.projectId, request)
         }
-        let found = try await rules.projects.list(at: rules.now).filter { $0.clients?.contains(client) ?? false }
-        guard found.count == 1, let only = found.first else { throw ProjectFault.unknownProject }
+        guard let only = try await rules.project(ofClient: client) else { throw ProjectFault.unknownProject }
         return only
     }
 
@@ -67,14 +66,21 @@ extension TrustFace {
     /// mailbox is the user's.
     func confirm(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustConfirmationRequest.self, limits)
-        try await rates.admit(.register, user: body.userId)
-        let project = try await confirmed(body, request)
+        return try await countingFailures(of: body.userId) { try await confirm(body, request) }
+    }
+
+    private func confirm(_ body: TrustConfirmationRequest, _ request: Request) async throws -> Response {
+        let named = try await named(request)
+        var found = named
+        if found == nil { found = try await rules.project(ofCode: body.code, user: body.userId) }
+        guard let project = found else { throw ProjectFault.wrongCode(accessID: nil) }
         let confirmed: ProjectService.Confirmation
         do { confirmed = try await rules.confirm(body.code, user: body.userId, project: project) } catch let fault
             as ProjectFault
         {
+            // Where the client names no project, the answer must not tell which one has given this user a code.
             var refusal = try TrustRefusal(fault, at: rules.now)
-            refusal.context["projectId"] = project.id
+            refusal.context["projectId"] = named?.id
             throw refusal
         }
         if confirmed.isByMail {
@@ -86,20 +92,29 @@ extension TrustFace {
                 expireTime: confirmed.expires.seconds))
     }
 
-    /// The project of a confirmation. Back ends do not name it.
-    private func confirmed(_ body: TrustConfirmationRequest, _ request: Request) async throws -> Project {
+    /// Runs `work` for a user, and counts it as a registration if it fails. A right code or token needs no limit: a mail or
+    /// a login has made it, which was counted.
+    func countingFailures<Result>(of user: String, _ work: () async throws -> Result) async throws -> Result {
+        do { return try await work() } catch {
+            try await rates.admit(.register, user: user)
+            throw error
+        }
+    }
+
+    /// The project that a request names, or the only one that there is. Nil if there are several and it names none, as
+    /// back ends and the newest clients.
+    private func named(_ request: Request) async throws -> Project? {
         guard request.projectID == nil else { return try await project(nil, request) }
-        return try await rules.project(ofCode: body.code, user: body.userId)
+        return try await rules.impliedProject()
     }
 
     /// POST /registration: registers a device with its public key.
     func enrol(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustRegistrationRequest.self, limits)
-        try await rates.admit(.register, user: body.userId)
-        let device = try await rules.enrol(
-            .init(
-                userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
-                publicKey: body.publicKey, projectID: request.projectID, pushToken: body.pushToken))
+        let wish = ProjectService.Enrolment(
+            userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
+            publicKey: body.publicKey, projectID: request.projectID, pushToken: body.pushToken)
+        let device = try await countingFailures(of: body.userId) { try await rules.enrol(wish) }
         metrics.count(.registrations)
         return .json(
             TrustRegistrationResponse(

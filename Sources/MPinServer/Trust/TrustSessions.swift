@@ -99,8 +99,11 @@ extension TrustFace {
     func details(
         _ session: LoginSession?, _ request: Request, client: WaitingBrowser.Details? = nil
     ) async throws -> TrustSessionDetails {
-        let wanted = session?.projectID ?? request.projectID ?? ""
-        let project = try await rules.projects.find(wanted, at: rules.now)
+        let wanted = session?.projectID ?? request.projectID
+        let project =
+            if let wanted { try await rules.projects.find(wanted, at: rules.now) } else {
+                try await rules.impliedProject()
+            }
         let rule = project?.quickCodes ?? .all
         return TrustSessionDetails(
             description: session?.description ?? client?.name ?? "",

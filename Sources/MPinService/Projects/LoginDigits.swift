@@ -8,6 +8,11 @@ extension ProjectService {
         package let text: String
         /// For how many seconds they are good.
         package let seconds: Int
+
+        package init(text: String, seconds: Int) {
+            self.text = text
+            self.seconds = seconds
+        }
     }
 
     /// Keeps the digits of a right login: those of pass 2, as a one-time password or as a QuickCode, or for the scope

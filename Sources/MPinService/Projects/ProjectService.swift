@@ -20,7 +20,7 @@ package struct ProjectService: Sendable {
         activations = ActivationTokens(in: shortLived)
         quickCodes = QuickCodes(in: shortLived)
         renewals = Renewals(in: durable)
-        backoff = MailBackoff("project_mail", in: shortLived)
+        backoff = MailBackoff("project_mail", byMailbox: false, in: shortLived)
         sessions = LoginSessions(in: shortLived)
     }
 
@@ -30,6 +30,25 @@ package struct ProjectService: Sendable {
     package func project(_ id: String) async throws -> Project {
         guard let project = try await projects.find(id, at: now) else { throw ProjectFault.unknownProject }
         return project
+    }
+
+    /// Returns the project that a request means which names none: the only one that there is. Nil if there is a choice. The
+    /// clients since client-js 8.9 and Trust Android 1.14 name no project, because a project of MIRACL has a URL of its own.
+    package func impliedProject() async throws -> Project? { try await projects.only(at: now) }
+
+    /// Returns the only project with the OpenID client `client`. Nil if there is none, or a choice.
+    package func project(ofClient client: String) async throws -> Project? {
+        try await onlyProject { $0.clients?.contains(client) ?? false }
+    }
+
+    /// Returns the only project for which `isMeant` is true. Nil if there is none, or a choice.
+    func onlyProject(where isMeant: (Project) async throws -> Bool) async throws -> Project? {
+        var found: [Project] = []
+        for project in try await projects.list(at: now) {
+            let isFound = try await isMeant(project)
+            if isFound { found.append(project) }
+        }
+        return found.count == 1 ? found.first : nil
     }
 }
 

@@ -26,6 +26,11 @@ struct QuickCodes: Sendable {
         try await codes.issue(code, user: Self.user(user, project), mpinID: id.hex, until: end, at: now)
     }
 
+    /// Whether a user has a code of a project.
+    func hasCode(of user: String, project: String, at now: Moment) async throws -> Bool {
+        try await codes.hasCode(Self.user(user, project), at: now)
+    }
+
     /// Redeems a code, and returns the identity that has made it. Nil for a wrong code, which is counted.
     func redeem(_ code: String, user: String, project: String, at now: Moment) async throws -> MPinID? {
         try await codes.redeem(code, user: Self.user(user, project), at: now)?.mpinID.flatMap(MPinID.init(hex:))
@@ -70,8 +75,16 @@ extension ProjectService {
         return QuickCode(code: code, expires: end, seconds: QuickCodes.seconds)
     }
 
-    /// Takes a QuickCode. Nil if it is wrong, or if the identity that has made it may no longer log in.
+    /// Takes a QuickCode. Without a project it is that of the only project which has given the user one. Nil if it is
+    /// wrong, or if the identity that has made it may no longer log in.
     func quickCodeActivation(_ code: String, user: String, project: String?) async throws -> Activation? {
+        let now = now
+        var project = project
+        if project == nil {
+            project = try await onlyProject {
+                try await quickCodes.hasCode(of: user, project: $0.id, at: now)
+            }?.id
+        }
         guard let project, let maker = try await quickCodes.redeem(code, user: user, project: project, at: now),
             try await service.identity(maker.key)?.isBarred == false
         else { return nil }

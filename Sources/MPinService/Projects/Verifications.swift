@@ -48,11 +48,12 @@ struct Verifications: Sendable {
         return (words.first.flatMap(VerificationType.init(rawValue:)) ?? .mail, words.dropFirst().first ?? "")
     }
 
-    /// Whether `code` is the one of a link for this user and project. It is not counted as a try, because such codes are
-    /// too long to be guessed; a short code is never found.
-    func contains(_ code: String, user: String, project: String, at now: Moment) async throws -> Bool {
-        guard Self.isOfLink(code) else { return false }
-        return try await codes.contains(code, user: Self.user(user, project), at: now)
+    /// Whether `code` is the one of a link for this user and project, or there is a short code for them. It is not counted
+    /// as a try: the codes of links are too long to be guessed, and a short one is not compared.
+    func mayBe(_ code: String, user: String, project: String, at now: Moment) async throws -> Bool {
+        let user = Self.user(user, project)
+        guard Self.isOfLink(code) else { return try await codes.hasCode(user, at: now) }
+        return try await codes.contains(code, user: user, at: now)
     }
 
     /// The number of hex digits of a code in a link.
@@ -177,16 +178,13 @@ extension ProjectService {
         return devices.isEmpty || isOwn ? .code : .link
     }
 
-    /// The project to which a code belongs that came without one: the only project that there is, or the one that has
-    /// given it in a link. Throws ``ProjectFault/unknownProject`` if there is none.
-    package func project(ofCode code: String, user: String) async throws -> Project {
+    /// The project to which a code belongs that came without one: the one that has given it in a link, or the only one
+    /// that has given the user a code to type. Nil if there is none.
+    package func project(ofCode code: String, user: String) async throws -> Project? {
         let (now, userID) = (now, UserID.normal(user))
-        if let only = try await projects.only(at: now) { return only }
-        for project in try await projects.list(at: now) {
-            let isOwn = try await verifications.contains(code, user: userID, project: project.id, at: now)
-            if isOwn { return project }
+        return try await onlyProject {
+            try await verifications.mayBe(code, user: userID, project: $0.id, at: now)
         }
-        throw ProjectFault.unknownProject
     }
 
     /// The answer to a right code.
@@ -207,6 +205,7 @@ extension ProjectService {
             throw ProjectFault.wrongCode(
                 accessID: try await verifications.accessID(ofLink: code, user: userID, project: project.id, at: now))
         }
+        if found.type == .mail { try await backoff.forget(userID, at: now) }
         let end = now.adding(seconds: ActivationTokens.seconds)
         let activation = Activation(userID: userID, projectID: project.id, verification: found.type)
         let token = try await activations.issue(activation, until: end, at: now)

@@ -47,12 +47,17 @@ struct CORSPolicy: Sendable {
 
     /// A policy that lets pages read the answers if `asks` returns true for their origin, without cookies.
     static func asking(
-        _ prefix: String, methods: String, _ asks: @escaping @Sendable (String) async -> Bool
+        _ prefix: String, methods: String, headers: String = "Authorization, Content-Type",
+        _ asks: @escaping @Sendable (String) async -> Bool
     ) -> CORSPolicy {
         CORSPolicy(
-            prefix: prefix, methods: methods, headers: "Authorization, Content-Type", origins: [], takesCookies: false,
+            prefix: prefix, methods: methods, headers: headers, origins: [], takesCookies: false,
             asks: { origin, _ in await asks(origin) })
     }
+
+    /// Clients since client-js 8.9 send the name and the tag of the device, and no `X-MIRACL-CID`.
+    static let trustHeaders =
+        "Content-Type, X-MIRACL-CID, X-MIRACL-CLIENT, X-MIRACL-DEVICE-NAME, X-MIRACL-DEVICE-TAG"
 
     /// A policy for clients of MIRACL Trust (TRUST wire section 3): pages may read the answer to a request if `asks`
     /// returns true for their origin and the request.
@@ -60,8 +65,7 @@ struct CORSPolicy: Sendable {
         _ prefix: String, methods: String, _ asks: @escaping @Sendable (String, Request) async -> Bool
     ) -> CORSPolicy {
         CORSPolicy(
-            prefix: prefix, methods: methods, headers: "Content-Type, X-MIRACL-CID, X-MIRACL-CLIENT", origins: [],
-            takesCookies: false, asks: asks)
+            prefix: prefix, methods: methods, headers: trustHeaders, origins: [], takesCookies: false, asks: asks)
     }
 
     /// A policy for the shares of MIRACL Trust: pages of all origins may read them, because nobody gets a share without
