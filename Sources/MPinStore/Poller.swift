@@ -3,12 +3,21 @@ import Foundation
 import Glibc
 import Synchronization
 
+/// A connection that waits for its server without a thread.
+protocol Polled: AnyObject, Sendable {
+    /// Reads what has arrived, and sends what did not fit before.
+    func advance()
+
+    /// Gives up what the server has not answered in time. It is called a few times a second.
+    func expire(at now: ContinuousClock.Instant)
+}
+
 /// One thread that waits for the sockets of all connections, by epoll.
 final class Poller: Sendable {
     static let shared = Poller()
 
     private struct Entry {
-        weak var link: PostgresLink?
+        weak var link: (any Polled)?
     }
 
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -18,12 +27,22 @@ final class Poller: Sendable {
     private static let tick: Int32 = 250
 
     private init() {
-        let thread = Thread { [self] in while true { look() } }
-        thread.name = "postgres"
+        let thread = Thread { [self] in
+            var lastTick = ContinuousClock.now
+            while true {
+                look()
+                // Other connections may keep the thread busy all the time.
+                let now = ContinuousClock.now
+                guard now - lastTick >= .milliseconds(Self.tick) else { continue }
+                lastTick = now
+                expire(at: now)
+            }
+        }
+        thread.name = "stores"
         thread.start()
     }
 
-    func add(_ link: PostgresLink, _ descriptor: Int32) throws {
+    func add(_ link: any Polled, _ descriptor: Int32) throws {
         links.withLock { $0[descriptor] = Entry(link: link) }
         guard control(EPOLL_CTL_ADD, descriptor, 0) else {
             throw StoreError.unavailable("epoll: " + String(cString: strerror(errno)))
@@ -50,13 +69,12 @@ final class Poller: Sendable {
         var events = [epoll_event](repeating: epoll_event(), count: 64)
         let count = epoll_wait(epoll, &events, Int32(events.count), Self.tick)
         for event in events.prefix(max(0, Int(count))) { link(event.data.fd)?.advance() }
-        if count <= 0 { expire() }
     }
 
-    private func link(_ descriptor: Int32) -> PostgresLink? { links.withLock { $0[descriptor]?.link } }
+    private func link(_ descriptor: Int32) -> (any Polled)? { links.withLock { $0[descriptor]?.link } }
 
-    private func expire() {
+    private func expire(at now: ContinuousClock.Instant) {
         let links = links.withLock { $0.values.compactMap(\.link) }
-        for link in links { link.expire(at: .now) }
+        for link in links { link.expire(at: now) }
     }
 }
