@@ -153,7 +153,7 @@ cluster-test: lib server ## three servers with one PostgreSQL database, and with
 	$(CLUSTER) $(CLUSTER_FLAGS)
 	$(CLUSTER) --redis $(CLUSTER_FLAGS)
 
-cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
+cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10 --nginx
 cluster-soak: cluster-test ## cluster-test with more people, guesses and kills
 
 size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes

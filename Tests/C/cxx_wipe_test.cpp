@@ -1,23 +1,12 @@
 /* Tests that the C++ headers overwrite their data before its memory is freed. Searches every freed block, and the
  * memory of every destroyed object, for the secret. */
 
+#include "cxx_check.h"
 #include "mfa_sdk.h"
 
 #include <clocale>
 #include <malloc.h>
 #include <new>
-
-static int passed, failed;
-
-static void Check(bool holds, const char *what, int line) {
-    if (holds) {
-        ++passed;
-        return;
-    }
-    ++failed;
-    std::cerr << "cxx_wipe_test.cpp:" << line << ": " << what << "\n";
-}
-#define CHECK(condition) Check((condition), #condition, __LINE__)
 
 /* A secret that is too long for the internal buffer of a text, and a part of it that fits into that buffer. */
 static const char secret[] = "839174506283839174506283839174506283";

@@ -1,6 +1,7 @@
 /* A program that was written for the Milagro SDK core and does not know mpin.h. Its context has its own HTTP
  * functions and storages. */
 
+#include "cxx_check.h"
 #include "mpin_sdk.h"
 #include "mpin_sdk_base.h"
 
@@ -18,18 +19,6 @@ typedef MPinSDK::StringMap StringMap;
 typedef MPinSDK::Status Status;
 typedef MPinSDK::User User;
 typedef MPinSDK::UserPtr UserPtr;
-
-static int passed, failed;
-
-static void Check(bool holds, const char *what, int line) {
-    if (holds) {
-        ++passed;
-        return;
-    }
-    ++failed;
-    std::cerr << "old_core_test.cpp:" << line << ": " << what << "\n";
-}
-#define CHECK(condition) Check((condition), #condition, __LINE__)
 
 /* Answers for requests that our server does not support, made from the description of the protocol. The key is a part
  * of the request's URL. */

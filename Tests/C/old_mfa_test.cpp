@@ -1,6 +1,7 @@
 /* A program that was written for the MIRACL MFA core and does not know mpin.h. It repeats the flows that were recorded
  * with the real service in 2017, runs flows with the fake MFA server, and logs in at a real mpind. */
 
+#include "cxx_check.h"
 #include "mfa_sdk.h"
 /* The headers have the names and folders of the MIRACL MFA core's headers. */
 #include "mpin_sdk_base.h"
@@ -27,18 +28,6 @@ typedef MfaSDK::User User;
 typedef MfaSDK::UserPtr UserPtr;
 typedef MfaSDK::IHttpRequest IHttpRequest;
 
-static int passed, failed;
-
-static void Check(bool holds, const char *what, int line) {
-    if (holds) {
-        ++passed;
-        return;
-    }
-    ++failed;
-    cerr << "old_mfa_test.cpp:" << line << ": " << what << "\n";
-}
-#define CHECK(condition) Check((condition), #condition, __LINE__)
-
 /* Prints values for the messages of failed comparisons. */
 namespace std {
 ostream &operator<<(ostream &out, const Status &status) {
@@ -52,7 +41,7 @@ ostream &operator<<(ostream &out, const util::Url &url) {
 
 template <typename Got, typename Expected>
 static void CheckEqual(const Got &got, const Expected &expected, const char *what, int line) {
-    Check(got == expected, what, line);
+    Check(got == expected, what, __FILE__, line);
     if (!(got == expected)) cerr << "    got " << got << ", not " << expected << "\n";
 }
 #define EQUAL(got, expected) CheckEqual((got), (expected), #got, __LINE__)

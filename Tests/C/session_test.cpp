@@ -1,6 +1,7 @@
 /* Tests the C++ class of sessions with a real server, which is also the OpenID provider, and whose base URL is the
  * argument. Its client `apps` has the grants and scopes of with_server.sh. */
 
+#include "cxx_check.h"
 #include "mpin_session.h"
 #include "trust_sdk.h"
 
@@ -10,26 +11,6 @@
 
 typedef MPinSession::String String;
 typedef MPinSession::Status Status;
-
-static int passed, failed;
-
-static void Check(bool holds, const char *what, int line) {
-    if (holds) {
-        ++passed;
-        return;
-    }
-    ++failed;
-    std::cerr << "session_test.cpp:" << line << ": " << what << "\n";
-}
-#define CHECK(condition) Check((condition), #condition, __LINE__)
-
-static void CheckStatus(const Status &status, Status::Code expected, const char *what, int line) {
-    Check(status == expected, what, line);
-    if (status != expected)
-        std::cerr << "    " << status.GetStatusCodeString() << ": " << status.GetErrorMessage() << "\n";
-}
-#define STATUS(call, expected) CheckStatus((call), (expected), #call, __LINE__)
-#define OK(call) STATUS(call, Status::OK)
 
 static const char user_id[] = "session@example.com";
 static std::string url, folder;

@@ -1,6 +1,7 @@
 /* Tests the C++ class of MIRACL Trust projects with a real server, whose base URL is the argument. The project `codes`
  * mails codes of six digits to the folder in the variable MAILS. */
 
+#include "cxx_check.h"
 #include "trust_sdk.h"
 
 #include <dirent.h>
@@ -14,26 +15,6 @@ typedef TrustSDK::String String;
 typedef TrustSDK::Status Status;
 typedef TrustSDK::User User;
 typedef TrustSDK::UserPtr UserPtr;
-
-static int passed, failed;
-
-static void Check(bool holds, const char *what, int line) {
-    if (holds) {
-        ++passed;
-        return;
-    }
-    ++failed;
-    std::cerr << "trust_test.cpp:" << line << ": " << what << "\n";
-}
-#define CHECK(condition) Check((condition), #condition, __LINE__)
-
-static void CheckStatus(const Status &status, Status::Code expected, const char *what, int line) {
-    Check(status == expected, what, line);
-    if (status != expected)
-        std::cerr << "    " << status.GetStatusCodeString() << ": " << status.GetErrorMessage() << "\n";
-}
-#define STATUS(call, expected) CheckStatus((call), (expected), #call, __LINE__)
-#define OK(call) STATUS(call, Status::OK)
 
 static std::string url, folder;
 

@@ -17,13 +17,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import checks
 from cluster import Database, stores
 from node import Server, registered
 
@@ -221,25 +219,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--only", metavar="NAME", help="this check alone")
     options = parser.parse_args()
-    failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        checks: list[tuple[str, Callable[[], str]]] = [
+        named: list[checks.Check] = [
             ("sqlite", lambda: sqlite(folder, options.sizes, options.rounds, options.seconds)),
             ("postgres", lambda: postgres(folder, options.sizes, options.rounds, options.seconds)),
         ]
-        checks = [each for each in checks if options.only in (None, each[0])]
-        for name, check in checks:
-            begun = time.monotonic()
-            try:
-                said = "ok: " + check()
-            except Exception as problem:  # whatever it is, the other check follows
-                failed += 1
-                line = traceback.extract_tb(problem.__traceback__)[-1].lineno
-                said = f"FAILED: line {line}: {type(problem).__name__} {problem}"
-            print(f"{name:9} {said}  ({time.monotonic() - begun:.0f} s)", flush=True)
-    print(f"{len(checks) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+        return checks.run(named, options.only)
 
 
 if __name__ == "__main__":

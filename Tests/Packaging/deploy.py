@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import traceback
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -29,6 +28,7 @@ import yaml
 from containers import ROOT, Container, Mount, Pod, Ports, pod
 from kubernetes_validate.utils import all_versions
 
+import checks
 from cluster import Database, Roaming
 from node import PIN
 from phone import Phone, Refused, wait_until
@@ -366,13 +366,12 @@ def is_listening(port: int) -> bool:
 
 
 def main() -> int:
-    failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         secrets = make_secrets(folder)
         os.environ["SSL_CERT_FILE"] = str(folder / "ca.pem")
         kubernetes = DEPLOY / "kubernetes"
-        checks: list[tuple[str, Callable[[], str]]] = [
+        named: list[checks.Check] = [
             ("schemas", schemas),
             ("references", references),
             ("hardening", hardening),
@@ -381,16 +380,7 @@ def main() -> int:
             ("one node", lambda: alone(pod_of(kubernetes / "one-node.yaml", folder / "one", secrets, local, []))),
             ("three nodes", lambda: three_nodes(folder, secrets, folder / "ca.pem")),
         ]
-        for check_name, check in checks:
-            try:
-                said = "ok: " + check()
-            except Exception as problem:  # whatever it is, the other checks follow
-                failed += 1
-                line = traceback.extract_tb(problem.__traceback__)[-1].lineno
-                said = f"FAILED: line {line}: {type(problem).__name__} {problem}"
-            print(f"{check_name:15} {said}", flush=True)
-    print(f"{len(checks) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+        return checks.run(named)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,11 @@
 
 #include "../C/fake_server.h"
 #include "../C/store.h"
+#include "listener.h"
 #include "search.h"
 
-#include <arpa/inet.h>
 #include <mpin.h>
 #include <signal.h>
-#include <sys/socket.h>
 
 enum { STORED = 1 << 14, KEY_SIZE = 32 };
 
@@ -130,8 +129,7 @@ static void answer(struct fake *m, struct fake_answer *a,
 
 /* `line` is the socket between the server and the program's own http_execute;
  * on `listener` the server accepts the connections of libcurl. */
-static int line, listener = -1;
-static char url[64];
+static int line;
 /* Whether the server is asked over the wire of MIRACL Trust. */
 static int is_trust;
 
@@ -205,21 +203,6 @@ static void serve_http(void)
         }
         close(peer);
     }
-}
-
-static void listen_on_loopback(void)
-{
-    struct sockaddr_in address = {0};
-    socklen_t size = sizeof address;
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (listener < 0 ||
-        bind(listener, (struct sockaddr *)&address, size) != 0 ||
-        listen(listener, 16) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
-        perror("client_wipe_test"), exit(2);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
 }
 
 static pid_t start_server(int is_http)

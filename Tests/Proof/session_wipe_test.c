@@ -10,20 +10,17 @@
 #define _DEFAULT_SOURCE
 
 #include "../C/store.h"
+#include "listener.h"
 #include "search.h"
 
-#include <arpa/inet.h>
 #include <mpin.h>
 #include <signal.h>
-#include <sys/socket.h>
 
 enum { OCTETS = 16, DIGITS = 2 * OCTETS, ROOM = 4096 };
 
 /* The secret of the client, which only a child process has drawn. */
 static char *masked;
 static const char *store;
-static char url[64];
-static int listener = -1;
 
 /* ---- The secrets ---------------------------------------------------------- */
 
@@ -114,21 +111,6 @@ static void serve(void)
         }
         close(peer);
     }
-}
-
-static void listen_on_loopback(void)
-{
-    struct sockaddr_in address = {0};
-    socklen_t size = sizeof address;
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (listener < 0 ||
-        bind(listener, (struct sockaddr *)&address, size) != 0 ||
-        listen(listener, 16) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
-        perror("session_wipe_test"), exit(2);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
 }
 
 /* ---- The program's own HTTP ----------------------------------------------- */

@@ -73,7 +73,7 @@ package struct MillerPairs: LineSource {
 
     package var isEmpty: Bool { pairs == 0 }
 
-    /// Adds a copy of the pair (q, p). q must have order r, and p must be finite.
+    /// Adds a copy of the pair (q, p). p must be finite. If q does not have order r, the product means nothing.
     package mutating func append(_ q: G2Affine, _ p: G1Affine) {
         _ = MillerPair(limbs + MillerPairs.count(pairs), q, p)
         pairs &+= 1
