@@ -43,16 +43,24 @@ class Redis:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        assert self._process.stdout is not None
-        self.url = self._process.stdout.readline().decode().strip()
+        self.url = self._line()
         self._folder = Path(self.url.partition("socket=")[2]).parent
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().decode().strip()
+        assert line, "redis.sh ended"
+        return line
 
     def signal(self, how: signal.Signals) -> None:
         os.kill(int((self._folder / "pid").read_text()), how)
 
     def start_again(self) -> None:
         """Starts the server after it was killed. It is empty."""
-        subprocess.run([ROOT / "Tests/StoreEngines/redis.sh", "again", self._folder], check=True, capture_output=True)
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+        self._line()
 
     def close(self) -> None:
         assert self._process.stdin is not None

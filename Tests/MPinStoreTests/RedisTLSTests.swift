@@ -26,7 +26,8 @@ final class RedisTLSTests: XCTestCase {
         ])
         for (expected, isRight) in [(name, true), ("other.example.org", false)] {
             let tunnel = try stunnel(to: port, expected)
-            defer { tunnel.terminate() }
+            // A process that a thread of a task has started may not hear of gentler signals.
+            defer { kill(tunnel.processIdentifier, SIGKILL) }
             do {
                 let store = try await RedisStore.opened("redis:///?socket=\(folder)/\(expected)")
                 let isNew = try await store.create(k, StoredItem(value: [1]), at: now)
@@ -54,6 +55,7 @@ final class RedisTLSTests: XCTestCase {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/stunnel4")
         process.arguments = [file]
+        process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
         while !FileManager.default.fileExists(atPath: "\(folder)/\(name)"), process.isRunning { usleep(10_000) }

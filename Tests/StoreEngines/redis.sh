@@ -2,8 +2,8 @@
 # Starts an empty Redis server in a folder of its own, and prints its URL. It listens on a socket in this folder, on no port.
 # It ends, and the folder is deleted, when the input of this script ends: also when the program that started the script
 # was killed.
+# A line of input starts the server again after it was killed, and the URL is printed again.
 # usage: redis.sh [--NAME VALUE]...   settings of the server
-#        redis.sh again FOLDER        starts the server of that folder again, after it was killed
 set -euo pipefail
 
 # start: starts the server in this folder, with the settings of the file.
@@ -14,10 +14,6 @@ start() {
     until [ -S redis.sock ]; do kill -0 $! || { cat log >&2 && exit 1; }; sleep 0.01; done
 }
 
-if [ "${1:-}" = again ]; then
-    cd "$2" && start
-    exit
-fi
 folder=$(mktemp -d)
 stop() {
     kill -CONT "$(cat "$folder/pid")" 2>/dev/null || true
@@ -33,4 +29,8 @@ while [ $# -gt 1 ]; do
 done
 start
 echo "redis:///0?socket=$folder/redis.sock"
-cat >/dev/null
+while read -r _; do
+    wait "$(cat pid)" || true
+    start
+    echo "redis:///0?socket=$folder/redis.sock"
+done

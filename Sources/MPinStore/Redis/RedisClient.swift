@@ -6,17 +6,20 @@ import Synchronization
 /// A connection to a server that may be used.
 struct RedisSession: Sendable {
     let link: RedisLink
-    /// What all names of this run of the server begin with.
+    /// What all names begin with while this server is the primary.
     let prefix: [UInt8]
+    /// Is it still the primary that the prefix belongs to?
+    let tenure: RedisTenure
     /// The names under which the server knows our scripts.
     let scripts: [RedisScript: [UInt8]]
 }
 
 /// Keeps one connection, which is opened when somebody needs it, and again when it was lost.
 ///
-/// All names begin with the server's `run_id`, which it draws when it starts. So what was used up before a server ended,
-/// or at the server that another one has replaced, cannot be used again, whatever the new one has read from its disk or
-/// from the old one.
+/// All names begin with the server's `run_id`, which it draws when it starts, and its replication ID, which it draws
+/// whenever it becomes a primary. So what was used up before a server ended, or at the server that another one has
+/// replaced, cannot be used again, whatever the new one has read from its disk or from the old one, and also not when
+/// the old one takes over again (``RedisTenure``).
 final class RedisClient: Sendable {
     private typealias Waiter = CheckedContinuation<RedisSession, any Error>
 
@@ -126,8 +129,8 @@ final class RedisClient: Sendable {
 }
 
 extension RedisClient {
-    /// Sends a command and returns its reply. It is sent again after a lost connection, unless it changes what the caller
-    /// must know. Throws ``StoreError``.
+    /// Sends a command and returns its reply. It is sent again after a lost connection or a change of primaries, unless it
+    /// changes what the caller must know. Throws ``StoreError``.
     func single(
         by deadline: ContinuousClock.Instant, isChange: Bool, tries: Int,
         _ words: (RedisSession) -> [RedisCommands.Word]
@@ -136,12 +139,18 @@ extension RedisClient {
         for _ in 0..<tries {
             let session = try await session(by: deadline)
             do {
-                let reply = try await session.link.exchange(RedisCommands(session, words(session)), by: deadline)
-                guard case .error(let message)? = reply.first else { return reply.first ?? .null }
+                var commands = RedisCommands(session, words(session))
+                commands.add(RedisTenure.question)
+                let replies = try await session.link.exchange(commands, by: deadline)
+                guard case .error(let message)? = replies.first else {
+                    if let reply = replies.first, session.tenure.lasts(replies.last) { return reply }
+                    throw RedisFailure.lost("Redis at \(url.place): was a replica meanwhile")
+                }
                 failure = "Redis: " + message
                 guard Self.endsSession(message) else { throw StoreError.unavailable(failure) }
                 session.link.drop(failure)
             } catch RedisFailure.lost(let reason) {
+                session.link.drop(reason)
                 guard !isChange else { throw StoreError.unknownOutcome(reason) }
                 failure = reason
             } catch RedisFailure.unreachable(let reason) { failure = reason }

@@ -8,7 +8,8 @@ final class RedisConnection {
     /// Whether the server owes a reply to the password.
     let hasSentPassword: Bool
     private let reader: UnsafeMutablePointer<redisReader>
-    private let place: String
+    /// The host and port, or the socket, for messages.
+    let place: String
     /// What the system did not take yet.
     private var rest: [UInt8] = []
 

@@ -11,6 +11,9 @@ final class RedisLink: Polled {
         let continuation: Continuation?
         let deadline: ContinuousClock.Instant
         let count: Int
+        /// Whether these are the replies to the password, which the connection has sent by itself. If it is wrong, the
+        /// connection is lost.
+        var isPassword = false
         var replies: [RedisReply] = []
     }
 
@@ -18,6 +21,12 @@ final class RedisLink: Polled {
         let connection: RedisConnection
         var waiting = CircularBuffer<Exchange>()
         var loss: String?
+
+        init(_ connection: RedisConnection, by deadline: ContinuousClock.Instant) {
+            self.connection = connection
+            guard connection.hasSentPassword else { return }
+            waiting.append(Exchange(continuation: nil, deadline: deadline, count: 1, isPassword: true))
+        }
     }
 
     /// The exchanges that have ended, whose callers go on outside of the lock.
@@ -27,9 +36,6 @@ final class RedisLink: Polled {
     private let descriptor: Int32
     private let trips: TripCount
 
-    /// Whether the first reply will be the one to the password.
-    let hasSentPassword: Bool
-
     /// The largest number of exchanges that are not answered yet.
     private static let mostWaiting = 10_000
 
@@ -38,8 +44,7 @@ final class RedisLink: Polled {
         self.trips = trips
         let connection = try RedisConnection(url)
         descriptor = connection.descriptor
-        hasSentPassword = connection.hasSentPassword
-        state = Mutex(State(connection: connection))
+        state = Mutex(State(connection, by: .now + .seconds(2)))
         try Poller.shared.add(self, descriptor)
         Poller.shared.arm(descriptor, forWriting: false)
     }
@@ -51,13 +56,11 @@ final class RedisLink: Polled {
     /// Sends commands together and returns their replies, of which some may be errors. Throws ``RedisFailure``. After the
     /// deadline the connection is lost, for all its callers.
     func exchange(
-        _ commands: RedisCommands, by deadline: ContinuousClock.Instant, repliesBefore: Int = 0
+        _ commands: RedisCommands, by deadline: ContinuousClock.Instant
     ) async throws -> [RedisReply] {
         trips.add()
         return try await withCheckedThrowingContinuation { continuation in
-            begin(
-                Exchange(continuation: continuation, deadline: deadline, count: commands.count + repliesBefore),
-                commands.bytes)
+            begin(Exchange(continuation: continuation, deadline: deadline, count: commands.count), commands.bytes)
         }
     }
 
@@ -115,6 +118,10 @@ final class RedisLink: Polled {
         for reply in replies {
             guard var exchange = state.waiting.popFirst() else {
                 failure = .lost("Redis: a reply that nobody has asked for")
+                break
+            }
+            if exchange.isPassword, case .error(let message) = reply {
+                failure = .lost("Redis at \(state.connection.place): \(message)")
                 break
             }
             exchange.replies.append(reply)
