@@ -196,6 +196,8 @@ final class RedisStoreTests: XCTestCase {
             let read = try await store.read(k, at: now)
             XCTAssertNil(read)
         }
+        // They end with these objects.
+        withExtendedLifetime(servers) {}
     }
 
     func testAServerThatHasForgottenOurScriptsIsToldAgain() async throws {

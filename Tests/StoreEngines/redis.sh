@@ -6,12 +6,12 @@
 # usage: redis.sh [--NAME VALUE]...   settings of the server
 set -euo pipefail
 
-# start: starts the server in this folder, with the settings of the file.
+# start: starts the server in this folder, with the settings of the file. Its socket is there a little before it can be used.
 start() {
     rm -f redis.sock
     redis-server "$PWD/redis.conf" >log 2>&1 </dev/null &
     echo $! >pid
-    until [ -S redis.sock ]; do kill -0 $! || { cat log >&2 && exit 1; }; sleep 0.01; done
+    until redis-cli -s redis.sock ping >/dev/null 2>&1; do kill -0 $! || { cat log >&2 && exit 1; }; sleep 0.01; done
 }
 
 folder=$(mktemp -d)
