@@ -58,8 +58,14 @@ final class RedisTLSTests: XCTestCase {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        while !FileManager.default.fileExists(atPath: "\(folder)/\(name)"), process.isRunning { usleep(10_000) }
+        while try !isListening("\(folder)/\(name)"), process.isRunning { usleep(10_000) }
         return process
+    }
+
+    /// Whether somebody accepts connections there. A socket's file is there a little earlier.
+    private func isListening(_ path: String) throws -> Bool {
+        try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n")
+            .contains { $0.hasSuffix(" " + path) && $0.contains(" 00010000 ") }
     }
 
     private func makeCertificate(of name: String) throws {
