@@ -143,12 +143,15 @@ e2e: lib server ## the flows of the old client with our server, and of our parts
 soak-test: lib server $(LOAD) ## make soak in less than a minute, without the tests that measure time
 	$(SOAK) --short
 
-store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every engine, and whole logins with PostgreSQL
+store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every engine, and whole logins with PostgreSQL and Redis
 	$(SWIFT) test -c release --skip-build --filter MPinStoreTests
 	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
+	STORE=redis Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 
-cluster-test: lib server ## three servers with one PostgreSQL database: any of them may be asked, each may be killed
-	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py $(CLUSTER_FLAGS)
+CLUSTER = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py
+cluster-test: lib server ## three servers with one PostgreSQL database, and with Redis beside it: any of them may be asked, each may be killed
+	$(CLUSTER) $(CLUSTER_FLAGS)
+	$(CLUSTER) --redis $(CLUSTER_FLAGS)
 
 cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
 cluster-soak: cluster-test ## cluster-test with more people, guesses and kills

@@ -36,6 +36,12 @@ package final class LocalSignals: Signals {
         for continuation in waiting.values { continuation.yield() }
     }
 
+    /// Wakes all requests, because rings may have got lost.
+    func ringAll() {
+        let waiting = state.withLock { $0.waiting.values.flatMap(\.values) }
+        for continuation in waiting { continuation.yield() }
+    }
+
     package func rings(_ signal: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = add(signal, continuation)

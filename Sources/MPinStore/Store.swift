@@ -16,6 +16,9 @@ package protocol Store: Sendable {
     /// saves no time.
     var isNear: Bool { get }
 
+    /// Whether the engine deletes expired items without ``collect(at:limit:)``.
+    var expiresByItself: Bool { get }
+
     func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem?
 
     /// Reads the items of all `keys`, lets `change` change them, and stores the result, as one step. A nil item does
@@ -151,6 +154,8 @@ extension NamedChange {
 }
 
 extension Store {
+    package var expiresByItself: Bool { false }
+
     package func time() async throws -> Moment? { nil }
 
     package func perform<Change: NamedChange>(

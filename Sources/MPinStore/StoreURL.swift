@@ -1,8 +1,10 @@
-/// Where a server keeps state, as the operator writes it: `sqlite:PATH` or a path alone, `memory:`, or a ``PostgresURL``.
+/// Where a server keeps state, as the operator writes it: `sqlite:PATH` or a path alone, `memory:`, a ``PostgresURL`` or a
+/// ``RedisURL``.
 package enum StoreURL: Sendable, Equatable {
     case sqlite(path: String)
     case memory
     case postgres(PostgresURL)
+    case redis(RedisURL)
 
     /// Reads a URL or a path. Throws ``StoreError/unusable(_:)`` for another scheme.
     package init(_ text: String) throws {
@@ -15,10 +17,11 @@ package enum StoreURL: Sendable, Equatable {
         case "sqlite" where !rest.isEmpty: self = .sqlite(path: rest)
         case "memory" where rest.isEmpty: self = .memory
         case "postgres", "postgresql": self = .postgres(try PostgresURL(afterScheme: rest[...]))
-        case "redis", "rediss":
+        case "redis": self = .redis(try RedisURL(afterScheme: rest[...]))
+        case "rediss": throw StoreError.unusable("rediss: " + RedisURL.noTLS)
+        default:
             throw StoreError.unusable(
-                "\(text[..<colon]): this version keeps state in sqlite:PATH, memory: and postgres: only")
-        default: throw StoreError.unusable("\(text): not sqlite:PATH, memory:, postgres://HOST/DATABASE or a path")
+                "\(text): not sqlite:PATH, memory:, postgres://HOST/DATABASE, redis://HOST or a path")
         }
     }
 
@@ -28,6 +31,7 @@ package enum StoreURL: Sendable, Equatable {
         case .sqlite(let path): return path
         case .memory: throw StoreError.unusable("memory: has no file")
         case .postgres: throw StoreError.unusable("postgres: has no file")
+        case .redis: throw StoreError.unusable("redis: has no file")
         }
     }
 
@@ -39,6 +43,7 @@ package enum StoreURL: Sendable, Equatable {
         case .sqlite(let path): store = try SQLiteStore(path: path, schema: schema, erases: erases)
         case .memory: store = MemoryStore()
         case .postgres(let url): store = try await PostgresStore(url, .lasting)
+        case .redis: throw Self.notLasting
         }
         try await StoreCopy.requireWhole(store)
         return store
@@ -51,11 +56,16 @@ package enum StoreURL: Sendable, Equatable {
         case .sqlite(let path): return try SQLiteStore(path: path, isAlone: true)
         case .memory: throw StoreError.unusable("memory: is empty before its server starts, and after")
         case .postgres(let url): return try await PostgresStore(url, .lasting)
+        case .redis: throw Self.notLasting
         }
     }
 
-    /// The kinds of state besides the lasting one.
+    private static let notLasting = StoreError.unusable(
+        "redis: keeps only what is short-lived: what lasts goes to sqlite:PATH or postgres:")
+
+    /// The kinds of state.
     package enum Kind: Sendable {
+        case lasting
         /// State that must be gone after a restart, so that nothing that was used before the restart can be used again.
         case shortLived
         case signals
@@ -65,28 +75,39 @@ package enum StoreURL: Sendable, Equatable {
     /// Throws ``StoreError/unusable(_:)`` if this place cannot keep state of that kind.
     package func require(_ kind: Kind) throws {
         switch (self, kind) {
-        case (.memory, _), (.postgres, _): return
+        case (.redis, .lasting): throw Self.notLasting
+        case (.memory, _), (.postgres, _), (.redis, _), (_, .lasting): return
         case (_, .shortLived):
-            throw StoreError.unusable("short-lived state goes to memory: or postgres:, not to a file")
-        case (_, .signals): throw StoreError.unusable("a file rings no signals: give memory: or postgres:")
-        case (_, .counters): throw StoreError.unusable("a file counts no requests: give memory: or postgres:")
+            throw StoreError.unusable("short-lived state goes to memory:, redis: or postgres:, not to a file")
+        case (_, .signals): throw StoreError.unusable("a file rings no signals: give memory:, redis: or postgres:")
+        case (_, .counters): throw StoreError.unusable("a file counts no requests: give memory:, redis: or postgres:")
         }
     }
 
     package func shortLived() async throws -> any Store {
         try require(.shortLived)
-        guard case .postgres(let url) = self else { return MemoryStore() }
-        return try await PostgresStore(url, .shortLived)
+        switch self {
+        case .postgres(let url): return try await PostgresStore(url, .shortLived)
+        case .redis(let url): return try await RedisStore(url)
+        default: return MemoryStore()
+        }
     }
 
-    package func signals() throws -> any Signals {
+    package func signals() async throws -> any Signals {
         try require(.signals)
-        return LocalSignals(looksAgainAfter: self == .memory ? nil : .seconds(1))
+        switch self {
+        case .redis(let url): return try await RedisSignals(url)
+        case .postgres: return LocalSignals(looksAgainAfter: .seconds(1))
+        default: return LocalSignals()
+        }
     }
 
     package func counters() throws -> any Counters {
         try require(.counters)
-        guard case .postgres(let url) = self else { return LocalCounters() }
-        return SharedCounters(url)
+        switch self {
+        case .postgres(let url): return SharedCounters { try await PostgresBuckets(url) }
+        case .redis(let url): return SharedCounters { RedisBuckets(url) }
+        default: return LocalCounters()
+        }
     }
 }

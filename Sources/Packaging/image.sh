@@ -17,7 +17,7 @@ toolchain=$(dirname "$(dirname "$(realpath "$(command -v swiftc)")")")
 swift=$(grep -F "$toolchain/lib" <<<"$needed")
 # dpkg knows some libraries by /lib and others by /usr/lib, so only their names are looked up.
 packages=$(grep -vF "$toolchain/lib" <<<"$needed" | sed 's|.*/|*/|' | xargs dpkg -S | cut -d: -f1 | sort -u)
-mmdebstrap --quiet --variant=extract --include="$(tr '\n' ',' <<<"$packages")libcurl4,libpq5,ca-certificates" \
+mmdebstrap --quiet --variant=extract --include="$(tr '\n' ',' <<<"$packages")libcurl4,libhiredis0.14,libpq5,ca-certificates" \
     bookworm "$work/root"
 
 tree=$work/root

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests several servers that share a PostgreSQL database: each request may go to any of them, and each of them, and the
-database, may be killed.
+"""Tests several servers that share a PostgreSQL database, and with --redis a Redis server too: each request may go to any
+of them, and each of them, and the database, may be killed.
 
 Run by `make cluster-test`. The last line is "N passed, N failed".
 """
@@ -31,10 +31,47 @@ from replicas import replicas
 from two_nodes import guess, judged, refusal, replay
 
 
+class Redis:
+    """A real Redis server, without a port. It ends with this process."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [ROOT / "Tests/StoreEngines/redis.sh"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.url = self._line()
+        self._folder = Path(self.url.partition("socket=")[2]).parent
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().decode().strip()
+        assert line, "redis.sh ended"
+        return line
+
+    def signal(self, how: signal.Signals) -> None:
+        os.kill(int((self._folder / "pid").read_text()), how)
+
+    def start_again(self) -> None:
+        """Starts the server after it was killed. It is empty."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+        self._line()
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
 class Database:
     """A real PostgreSQL server, without a port. It ends with this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, redis: Redis | None = None) -> None:
+        """redis: what keeps everything that is good for minutes, in the place of the database."""
+        self.redis = redis
         self._process = subprocess.Popen(
             [ROOT / "Tests/StoreEngines/postgres.sh"],
             stdin=subprocess.PIPE,
@@ -44,6 +81,11 @@ class Database:
         assert self._process.stdout is not None
         self.url = self._process.stdout.readline().decode().strip()
         self.folder = Path(self.url.partition("host=")[2].partition("&")[0])
+
+    @property
+    def short_lived(self) -> str:
+        """The URL of what keeps everything that is good for minutes."""
+        return self.redis.url if self.redis else self.url
 
     def crash(self) -> None:
         """Kills the server and starts it again. It has to recover from its log."""
@@ -252,7 +294,7 @@ def rates(folder: Path, database: Database, state: str) -> str:
     """Sends more first passes for one identity than its limit allows, to all nodes at the same time. Together they admit
     the limit, and at most a tenth more."""
     limit = 30
-    options = [*stores(database), "--counters", database.url, "--rate-login-identity", f"{limit}/86400"]
+    options = [*stores(database), "--counters", database.short_lived, "--rate-login-identity", f"{limit}/86400"]
     options += ["--rate-limits", "on", "--rate-login-address", "off", "--rate-register-address", "off"]
     nodes = [Server(folder / f"rated{n}", state=state, options=options) for n in range(NODES)]
     try:
@@ -356,6 +398,82 @@ def assert_says_when(refused: Refused) -> None:
     assert refused.status != 503 or refused.retry_after is not None, f"{refused} without Retry-After"
 
 
+def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int) -> str:
+    """Kills Redis while people log in. Logins that have begun fail, and each node logs people in again within three seconds
+    of its return. Wrong PINs are not forgotten, and a node says that it is not ready."""
+    assert database.redis is not None
+    redis = database.redis
+    [port] = free_ports(1)
+    watched = Server(
+        folder / "watched", state=nodes[0].state, options=[*stores(database), "--admin-listen", f"127.0.0.1:{port}"]
+    )
+    guessed, phone = (registered(nodes, f"{name}@example.com") for name in ("guessed-before", "losing"))
+    assert [refusal(guessed, "4321"), refusal(guessed, "4322")] == [401, 401]
+    done = threading.Event()
+    logged_in: list[str] = []
+    statuses: set[int] = set()
+
+    def live() -> None:
+        while not done.is_set():
+            try:
+                phone.login(PIN)
+                logged_in.append(phone.user)
+            except Refused as refused:
+                statuses.add(refused.status)
+
+    took = []
+    threads = [threading.Thread(target=live) for _ in range(3)]
+    try:
+        watched.start()
+        for thread in threads:
+            thread.start()
+        for _ in range(count):
+            size = len(logged_in)
+            wait_until(lambda size=size: len(logged_in) > size + 5)
+            redis.signal(signal.SIGKILL)
+            for node in nodes:
+                wait_until(lambda node=node: refusal(Roaming([node], phone.user, like=phone), PIN) == 503)
+            assert health(f"127.0.0.1:{port}")["checks"]["short-lived"] == "DOWN"
+            redis.start_again()
+            begun = time.monotonic()
+            for node in nodes:
+                wait_until(lambda node=node: works(Roaming([node], phone.user, like=phone)))
+            took.append(time.monotonic() - begun)
+            wait_until(lambda: health(f"127.0.0.1:{port}")["status"] == "UP")
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+        watched.kill()
+    # 403 and 408: a challenge or token was lost.
+    assert statuses <= {403, 408, 503}, statuses
+    assert max(took) < 3, took
+    before = judged(nodes)
+    assert [refusal(guessed, "4323"), refusal(guessed, PIN)] == [410, 410]
+    assert judged(nodes) - before <= 1, "more than three guesses were judged"
+    return f"{count} kills of Redis, {len(logged_in)} logins, the first ones at most {max(took):.1f} s after its return"
+
+
+def redis_stands_still(database: Database, nodes: list[Server]) -> str:
+    """Stops Redis for a while (SIGSTOP). Requests get 503 in bounded time, and logins go on afterwards."""
+    assert database.redis is not None
+    phone = registered(nodes, "still@example.com")
+    database.redis.signal(signal.SIGSTOP)
+    begun = time.monotonic()
+    try:
+        status = refusal(phone, PIN)
+    finally:
+        took = time.monotonic() - begun
+        database.redis.signal(signal.SIGCONT)
+    assert status == 503, status
+    assert took < 15, took
+    begun = time.monotonic()
+    wait_until(lambda: works(phone))
+    back = time.monotonic() - begun
+    assert back < 3, back
+    return f"503 after {took:.1f} s; logins {back:.1f} s after it went on"
+
+
 def restored(folder: Path, database: Database, nodes: list[Server]) -> str:
     """Dumps the database and restores it under another name, as docs/postgres.md says. Whoever was registered logs in, and
     a token that was issued before the dump is not in it."""
@@ -439,10 +557,10 @@ def copy_with_kills(words: list[str]) -> int:
     raise AssertionError("never done")
 
 
-def failover(folder: Path) -> str:
+def failover(folder: Path, redis: Redis | None) -> str:
     """Kills the primary while people register and somebody guesses, and promotes its synchronous standby. Nothing that
     was acknowledged is lost (registrations, revocations, blocks, wrong PINs), and no fourth guess is judged."""
-    database = Database()
+    database = Database(redis)
     database.add_standby()
     nodes = start(folder / "failover", database)
     try:
@@ -542,9 +660,11 @@ def main() -> int:
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--guesses", type=int, default=300)
     parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--redis", action="store_true", help="keep what is good for minutes in Redis")
     parser.add_argument("--only", metavar="NAME", help="this check alone")
     options = parser.parse_args()
-    database = Database()
+    redis = Redis() if options.redis else None
+    database = Database(redis)
     with tempfile.TemporaryDirectory() as folder:
         nodes = start(Path(folder), database)
         named: list[checks.Check] = [
@@ -565,18 +685,29 @@ def main() -> int:
             ("standstill", lambda: standstill(nodes, database)),
             ("restored", lambda: restored(Path(folder), database, nodes)),
             ("copied", lambda: copied(Path(folder), database)),
-            ("failover", lambda: failover(Path(folder))),
+            ("failover", lambda: failover(Path(folder), redis)),
         ]
+        if redis:
+            # These do not depend on where short-lived items are.
+            skipped = {"operators", "lost node", "haproxy", "nginx", "stopped node", "clocks", "restored", "copied"}
+            named = [each for each in named if each[0] not in skipped]
+            named += [
+                ("lost Redis", lambda: lost_redis(Path(folder), database, nodes, options.kills)),
+                ("Redis stopped", lambda: redis_stands_still(database, nodes)),
+            ]
         status = checks.run(named, options.only)
         for node in nodes:
             node.kill()
     database.close()
+    if redis:
+        redis.close()
     return status
 
 
 def stores(database: Database) -> list[str]:
-    """The options of a server that keeps everything in the database."""
-    return [word for name in ("--database", "--short-lived-store", "--signals") for word in (name, database.url)]
+    """The options of a server that keeps everything in the database, or what is good for minutes in Redis."""
+    short = database.short_lived
+    return ["--database", database.url, "--short-lived-store", short, "--signals", short]
 
 
 def start(folder: Path, database: Database) -> list[Server]:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Starts a real mpind, and runs mpin-load, a separate process that registers and logs in many users at it. The arguments
-# of this script are passed on to mpin-load. With STORE=postgres, mpind keeps its state in a PostgreSQL server.
+# of this script are passed on to mpin-load. With STORE=postgres, mpind keeps its state in a PostgreSQL server, and
+# with STORE=redis what is good for minutes in a Redis server beside it.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -12,10 +13,15 @@ cat >"$work/clients.yaml" <<CLIENTS
   first-party: true
 CLIENTS
 store=()
-if [ "${STORE:-sqlite}" = postgres ]; then
+if [ "${STORE:-sqlite}" != sqlite ]; then
     exec {database}< <(tail -f /dev/null --pid $$ | "$root/Tests/StoreEngines/postgres.sh" 2>"$work/postgres.log")
     read -r url <&"$database"
-    store=(--database "$url" --short-lived-store "$url" --signals "$url")
+    short_lived=$url
+    if [ "$STORE" = redis ]; then
+        exec {redis}< <(tail -f /dev/null --pid $$ | "$root/Tests/StoreEngines/redis.sh" 2>"$work/redis.log")
+        read -r short_lived <&"$redis"
+    fi
+    store=(--database "$url" --short-lived-store "$short_lived" --signals "$short_lived")
 fi
 free_ports 1
 read -r admin_port <&"$ports"

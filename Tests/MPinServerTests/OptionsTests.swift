@@ -401,7 +401,7 @@ final class OptionsTests: XCTestCase {
             try SettingsReader(.rps).read(arguments: keys + ["--database", database], environment: [:]).check()
         }
         for database in ["x.sqlite", "sqlite:x.sqlite", "memory:", "postgres://db/mpin"] { try check(database) }
-        for database in ["redis://cache", "file:x"] {
+        for database in ["redis://localhost", "file:x"] {
             XCTAssertThrowsError(try check(database), database) {
                 XCTAssertTrue("\($0)".contains("sqlite:PATH"), "\($0)")
             }
@@ -412,7 +412,7 @@ final class OptionsTests: XCTestCase {
     /// must say which stores are available.
     func testShortLivedStateSignalsAndCountersAreWhereURLsSay() throws {
         let parts: [(String, [ServerPart], String)] = [
-            ("short-lived-store", [.serve, .rps, .rpa], "goes to memory: or postgres:"),
+            ("short-lived-store", [.serve, .rps, .rpa], "goes to memory:, redis: or postgres:"),
             ("signals", [.serve, .rps], "give memory:"), ("counters", ServerPart.allCases, "give memory:"),
         ]
         for (name, parts, advice) in parts {
@@ -423,7 +423,7 @@ final class OptionsTests: XCTestCase {
             }
             for (url, problem) in [
                 ("sqlite:x", advice), ("x.sqlite", advice),
-                ("redis://cache", "sqlite:PATH, memory: and postgres: only"),
+                ("redis://u:p@localhost", "passfile"), ("redis://cache", "stunnel4"), ("rediss://cache", "stunnel4"),
                 ("file:x", "sqlite:PATH"), ("memory:x", "sqlite:PATH"), ("postgres://u:p@db/mpin", "passfile"),
             ] {
                 let file = try file("\(name): \"\(url)\"\n")

@@ -3,8 +3,8 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Tests the contract of ``Store`` with every engine: memory, a real file, a real PostgreSQL server, and all of them with
-/// every closure run twice.
+/// Tests the contract of ``Store`` with every engine: memory, a real file, real PostgreSQL and Redis servers, and all of
+/// them with every closure run twice.
 final class ConformanceTests: XCTestCase {
     private let now = Moment(microseconds: 1_700_000_000_000_000)
     private let k = ItemKey("a", "k")
@@ -25,6 +25,7 @@ final class ConformanceTests: XCTestCase {
             ("memory", { MemoryStore() }), ("file", { try SQLiteStore(path: self.path) }),
             ("PostgreSQL", { try await Self.database().lasting() }),
             ("PostgreSQL, short-lived", { try await Self.database().shortLived() }),
+            ("Redis", { try await StoreURL(RedisServer.shared.get().newURL()).shortLived() }),
         ]
         for (name, open) in engines {
             for isTwice in [false, true] {

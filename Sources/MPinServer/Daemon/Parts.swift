@@ -226,7 +226,7 @@ extension Daemon {
         var config = config
         if let clock { config.clock = { clock.now } }
         let shortLived = try await opened(config.shortLived) { try await $0.shortLived() }
-        watch(durable, config)
+        watch(durable, shortLived, config)
         if let memory = shortLived as? MemoryStore { metrics.gauge(.shortLivedItems) { Double(memory.count) } }
         let appID = try await durable.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let authorities = config.authorities.map { TrustAuthorityClient($0, appID: appID, config) }
@@ -243,7 +243,7 @@ extension Daemon {
         let service = try await AuthenticationService(
             rules: config.rules, activationKey: config.activationKey, durable: durable,
             shortLived: config.layer(shortLived),
-            signals: try await opened(config.signals) { try $0.signals() }, keyRing: keyRing, permitWatch: watch,
+            signals: try await opened(config.signals) { try await $0.signals() }, keyRing: keyRing, permitWatch: watch,
             authorities: authorities, permission: config.permission,
             observer: audit.note)
         let openID = try await openID(config, service, durable: durable, shortLived: shortLived)
@@ -332,10 +332,14 @@ extension Daemon {
         health.add("permits") { watch.isRight }
     }
 
-    /// Adds health checks: the server is ready if its store can be written and it has the keys to judge proofs. The
+    /// Adds health checks: the server is ready if its stores can be written and it has the keys to judge proofs. The
     /// check of the keys fails until the keys are there and the real check replaces it.
-    private func watch(_ store: any Store, _ config: RelyingPartyServiceConfig) {
+    private func watch(_ store: any Store, _ shortLived: any Store, _ config: RelyingPartyServiceConfig) {
         health.add("store") { (try? await store.check(at: config.clock())) != nil }
+        // One in memory cannot fail.
+        if !shortLived.isNear {
+            health.add("short-lived") { (try? await shortLived.check(at: config.clock())) != nil }
+        }
         health.add("keys") { false }
     }
 
@@ -462,7 +466,7 @@ private struct Collector: Service {
             while true {
                 try await Task.sleep(for: .seconds(daemon.limits.collectSeconds))
                 permitAudit?.sumUp(isEnd: false)
-                for store in stores { await collect(store) }
+                for store in stores where !store.expiresByItself { await collect(store) }
             }
         }
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A connection whose user waits without a thread. One caller uses it at a time.
-final class PostgresLink: Sendable {
+final class PostgresLink: Polled {
     private typealias Continuation = CheckedContinuation<[PostgresResult], any Error>
 
     private struct State {

@@ -152,7 +152,11 @@ extension Settings {
     }
 
     func databaseURL(_ text: String) throws(StartError) -> StoreURL {
-        do { return try StoreURL(text) } catch { throw StartError("--database \(text): \(error)") }
+        do {
+            let url = try StoreURL(text)
+            try url.require(.lasting)
+            return url
+        } catch { throw StartError("--database \(text): \(error)") }
     }
 
     private func serviceParts() throws -> Parts {

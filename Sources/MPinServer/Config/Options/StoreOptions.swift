@@ -5,15 +5,15 @@ import MPinStore
 extension ServerOptions {
     static let shortLivedStore = ServerOption<String>.text(
         "short-lived-store", "memory:", .store(.shortLived),
-        "Store of what is good for minutes: challenges, one-time tokens, waiting browsers, website sessions. memory:, or postgres://HOST/DATABASE for several nodes."
+        "Store of what is good for minutes: challenges, one-time tokens, waiting browsers, website sessions. memory:, or postgres://HOST/DATABASE or redis://HOST for several nodes."
     )
     static let signals = ServerOption<String>.text(
         "signals", "memory:", .store(.signals),
-        "What wakes the login pages and phones that wait. memory:, or postgres: for several nodes; these look each second."
+        "What wakes the login pages and phones that wait. memory:, or redis: for several nodes, or postgres:, where they look each second."
     )
     static let counters = ServerOption<String>.text(
         "counters", "memory:", .store(.counters),
-        "Counts the requests for each identity against the rate limits. memory:, or postgres: for several nodes together."
+        "Counts the requests for each identity against the rate limits. memory:, or postgres: or redis: for several nodes together."
     )
 }
 

@@ -3,12 +3,21 @@ import Foundation
 import Glibc
 import Synchronization
 
+/// A connection that waits for its server without a thread.
+protocol Polled: AnyObject, Sendable {
+    /// Reads what has arrived, and sends what did not fit before.
+    func advance()
+
+    /// Gives up what the server has not answered in time. It is called a few times a second.
+    func expire(at now: ContinuousClock.Instant)
+}
+
 /// One thread that waits for the sockets of all connections, by epoll.
 final class Poller: Sendable {
     static let shared = Poller()
 
     private struct Entry {
-        weak var link: PostgresLink?
+        weak var link: (any Polled)?
     }
 
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -29,11 +38,11 @@ final class Poller: Sendable {
                 expire(at: now)
             }
         }
-        thread.name = "postgres"
+        thread.name = "stores"
         thread.start()
     }
 
-    func add(_ link: PostgresLink, _ descriptor: Int32) throws {
+    func add(_ link: any Polled, _ descriptor: Int32) throws {
         links.withLock { $0[descriptor] = Entry(link: link) }
         guard control(EPOLL_CTL_ADD, descriptor, 0) else {
             throw StoreError.unavailable("epoll: " + String(cString: strerror(errno)))
@@ -62,7 +71,7 @@ final class Poller: Sendable {
         for event in events.prefix(max(0, Int(count))) { link(event.data.fd)?.advance() }
     }
 
-    private func link(_ descriptor: Int32) -> PostgresLink? { links.withLock { $0[descriptor]?.link } }
+    private func link(_ descriptor: Int32) -> (any Polled)? { links.withLock { $0[descriptor]?.link } }
 
     private func expire(at now: ContinuousClock.Instant) {
         let links = links.withLock { $0.values.compactMap(\.link) }

@@ -1,9 +1,9 @@
-/// Counters that all servers with one PostgreSQL database share.
+/// Counters that all servers with one ``BucketBook`` share.
 ///
 /// A request is admitted from this server's memory, so that no login waits for another trip. What it has admitted is sent
-/// to the database at once, many requests in one exchange, and the answer says how full each bucket is with the requests of
+/// to the book at once, many requests in one exchange, and the answer says how full each bucket is with the requests of
 /// all servers. Only who asks again before that answer has come waits for it, if the bucket is small or has many such
-/// requests. So n servers together admit at most (n - 1)/30 more than the limit. When the database does not answer, each
+/// requests. So n servers together admit at most (n - 1)/30 more than the limit. When the book does not answer, each
 /// server counts for itself.
 package actor SharedCounters: Counters {
     private struct Bucket {
@@ -22,12 +22,12 @@ package actor SharedCounters: Counters {
         }
     }
 
-    /// What the database has said about the buckets of one exchange: when each would be full without the requests that
+    /// What the book has said about the buckets of one exchange: when each would be full without the requests that
     /// were sent.
     private typealias Answer = [String: ContinuousClock.Instant]
 
-    private let open: @Sendable () async throws -> PostgresStore
-    private var store: PostgresStore?
+    private let open: @Sendable () async throws -> any BucketBook
+    private var book: (any BucketBook)?
     private var buckets: [String: Bucket] = [:]
     /// The keys of the buckets with new requests.
     private var changed: Set<String> = []
@@ -41,9 +41,7 @@ package actor SharedCounters: Counters {
     /// How many buckets an exchange contains at most.
     private static let mostSent = 500
 
-    package init(_ url: PostgresURL) {
-        open = { try await PostgresStore(url, .shortLived, patience: .seconds(1)) }
-    }
+    init(_ open: @escaping @Sendable () async throws -> any BucketBook) { self.open = open }
 
     package func admit(_ counter: String, _ key: [UInt8], _ limit: RateLimit) async throws -> Int? {
         let name = counter + "/" + key.prefix(16).map { String($0, radix: 16) }.joined(separator: ".")
@@ -92,31 +90,29 @@ package actor SharedCounters: Counters {
     }
 
     private func send(_ changes: [(name: String, count: Int)]) async throws -> Answer {
-        let store = try await opened()
+        let book = try await opened()
         var answer: Answer = [:]
         for start in stride(from: 0, to: changes.count, by: Self.mostSent) {
             let part = changes[start..<min(start + Self.mostSent, changes.count)]
-            let commands = part.compactMap { change in buckets[change.name].map { command(change, $0) } }
-            let results = try await store.exchange(commands, isChange: false)
-            for ((name, count), result) in zip(part, results) {
-                guard let bucket = buckets[name], let left = result.rows.first?.first.flatMap(Self.number) else {
-                    continue
-                }
+            let counts = part.compactMap { change in buckets[change.name].map { Self.change(change, $0) } }
+            let results = try await book.add(counts)
+            for ((name, count), left) in zip(part, results) {
+                guard let bucket = buckets[name], let left else { continue }
                 let full = ContinuousClock.now + .microseconds(left)
                 buckets[name]?.full = full
                 buckets[name]?.sent = 0
                 answer[name] = full - bucket.interval * count
             }
         }
-        try await cleanUp(store)
+        try await cleanUp(book)
         return answer
     }
 
-    private func command(_ change: (name: String, count: Int), _ bucket: Bucket) -> PostgresCommand {
+    private static func change(_ change: (name: String, count: Int), _ bucket: Bucket) -> BucketChange {
         let interval = Int64(bucket.interval / .microseconds(1))
-        return PostgresCommand(
-            Self.count, .text(change.name), .integer(interval), .integer(Int64(change.count)),
-            .integer(2 * interval * Int64(bucket.limit.requests)))
+        return BucketChange(
+            name: change.name, interval: interval, count: change.count,
+            most: 2 * interval * Int64(bucket.limit.requests))
     }
 
     /// Counts requests that could not be sent in this server alone.
@@ -127,18 +123,18 @@ package actor SharedCounters: Counters {
         buckets[name] = bucket
     }
 
-    private func opened() async throws -> PostgresStore {
-        if let store { return store }
+    private func opened() async throws -> any BucketBook {
+        if let book { return book }
         let opened = try await open()
-        store = opened
+        book = opened
         return opened
     }
 
-    /// Deletes the buckets that are full again from the database, once a minute.
-    private func cleanUp(_ store: PostgresStore) async throws {
+    /// Deletes the buckets that are full again from the book, once a minute.
+    private func cleanUp(_ book: any BucketBook) async throws {
         guard nextCleanup <= .now else { return }
         nextCleanup = .now + .seconds(60)
-        _ = try await store.exchange([PostgresCommand(Self.delete)], isChange: false)
+        try await book.cleanUp()
     }
 
     private func forgetFullBuckets() {
@@ -148,24 +144,28 @@ package actor SharedCounters: Counters {
         if buckets.count > Self.capacity { buckets = buckets.filter { $0.value.new + $0.value.sent > 0 } }
     }
 
-    private static func number(_ bytes: [UInt8]?) -> Int64? {
-        bytes.map { Int64(truncatingIfNeeded: $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) }
-    }
-
     private static func seconds(_ duration: Duration) -> Int {
         Int((duration / .seconds(1)).rounded(.up))
     }
+}
 
-    /// The time of the database in microseconds.
-    private static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+/// Keeps the buckets that several servers share.
+protocol BucketBook: Sendable {
+    /// Adds requests to buckets. Returns for each the microseconds until it is full again.
+    func add(_ changes: [BucketChange]) async throws -> [Int64?]
 
-    /// Adds $3 requests to a bucket that regains one request in $2 microseconds, and returns the microseconds until it is
-    /// full. It is never counted as full later than after $4 microseconds, so that a flood locks nobody out for long.
-    private static let count = """
-        INSERT INTO bucket AS there (key, full_again) VALUES ($1, \(now) + least($2::bigint * $3, $4::bigint))
-        ON CONFLICT (key) DO UPDATE SET full_again =
-            least(greatest(there.full_again, \(now)) + $2::bigint * $3, \(now) + $4::bigint)
-        RETURNING full_again - \(now)
-        """
-    private static let delete = "DELETE FROM bucket WHERE full_again < \(now)"
+    /// Deletes the buckets that are full again.
+    func cleanUp() async throws
+}
+
+/// Requests that are added to a bucket.
+struct BucketChange: Sendable {
+    let name: String
+    /// The microseconds in which the bucket regains a request.
+    let interval: Int64
+    /// The number of requests.
+    let count: Int
+    /// The bucket is never counted as full later than after this many microseconds, so that a flood locks nobody out for
+    /// long.
+    let most: Int64
 }

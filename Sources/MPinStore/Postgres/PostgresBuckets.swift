@@ -1,0 +1,36 @@
+/// Buckets in a PostgreSQL database.
+struct PostgresBuckets: BucketBook {
+    private let store: PostgresStore
+
+    init(_ url: PostgresURL) async throws {
+        store = try await PostgresStore(url, .shortLived, patience: .seconds(1))
+    }
+
+    func add(_ changes: [BucketChange]) async throws -> [Int64?] {
+        let commands = changes.map { change in
+            PostgresCommand(
+                Self.count, .text(change.name), .integer(change.interval), .integer(Int64(change.count)),
+                .integer(change.most))
+        }
+        return try await store.exchange(commands, isChange: false).map { $0.rows.first?.first.flatMap(Self.number) }
+    }
+
+    func cleanUp() async throws { _ = try await store.exchange([PostgresCommand(Self.delete)], isChange: false) }
+
+    private static func number(_ bytes: [UInt8]?) -> Int64? {
+        bytes.map { Int64(truncatingIfNeeded: $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) }
+    }
+
+    /// The time of the database in microseconds.
+    private static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
+    /// Adds $3 requests to a bucket that regains one request in $2 microseconds, and returns the microseconds until it is
+    /// full. It is never counted as full later than after $4 microseconds.
+    private static let count = """
+        INSERT INTO bucket AS there (key, full_again) VALUES ($1, \(now) + least($2::bigint * $3, $4::bigint))
+        ON CONFLICT (key) DO UPDATE SET full_again =
+            least(greatest(there.full_again, \(now)) + $2::bigint * $3, \(now) + $4::bigint)
+        RETURNING full_again - \(now)
+        """
+    private static let delete = "DELETE FROM bucket WHERE full_again < \(now)"
+}

@@ -1,0 +1,166 @@
+import Dispatch
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A connection to a server that may be used.
+struct RedisSession: Sendable {
+    let link: RedisLink
+    /// What all names begin with while this server is the primary.
+    let prefix: [UInt8]
+    /// Is it still the primary that the prefix belongs to?
+    let tenure: RedisTenure
+    /// The names under which the server knows our scripts.
+    let scripts: [RedisScript: [UInt8]]
+}
+
+/// Keeps one connection, which is opened when somebody needs it, and again when it was lost.
+///
+/// All names begin with the server's `run_id`, which it draws when it starts, and its replication ID, which it draws
+/// whenever it becomes a primary. So what was used up before a server ended, or at the server that another one has
+/// replaced, cannot be used again, whatever the new one has read from its disk or from the old one, and also not when
+/// the old one takes over again (``RedisTenure``).
+final class RedisClient: Sendable {
+    private typealias Waiter = CheckedContinuation<RedisSession, any Error>
+
+    private struct State {
+        var session: RedisSession?
+        var isOpening = false
+        var waiting: [(number: UInt64, waiter: Waiter)] = []
+        var lastNumber: UInt64 = 0
+        /// Tries to open a connection that have failed since one succeeded.
+        var failures = 0
+        /// Until this moment no connection is opened, because the last tries failed.
+        var pauseEnd = ContinuousClock.now
+        var lastFailure = ""
+    }
+
+    let trips = TripCount()
+    private let url: RedisURL
+    private let state = Mutex(State())
+
+    /// The largest number of callers that wait for a connection.
+    private static let mostWaiting = 2000
+    private static let opening = DispatchQueue(label: "redis open", attributes: .concurrent)
+
+    init(_ url: RedisURL) { self.url = url }
+
+    /// The open connection; nil if there is none.
+    var session: RedisSession? { state.withLock { Self.usable(&$0) } }
+
+    /// The connection. If there is none, opens one or waits for it. Throws ``StoreError/unavailable(_:)``.
+    func session(by deadline: ContinuousClock.Instant) async throws -> RedisSession {
+        try await withCheckedThrowingContinuation { waiter in
+            switch nextStep(waiter) {
+            case .use(let session): waiter.resume(returning: session)
+            case .fail(let reason): waiter.resume(throwing: StoreError.unavailable(reason))
+            case .wait(let number, let opens):
+                if opens { Task { [self] in await open() } }
+                let seconds = TimeAmount.milliseconds(max(0, Int64((deadline - .now) / .milliseconds(1))))
+                MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: seconds) { [self] in
+                    remove(number)?.resume(throwing: StoreError.unavailable("Redis at \(url.place): no connection yet"))
+                }
+            }
+        }
+    }
+
+    private enum Step {
+        case use(RedisSession)
+        case wait(UInt64, opens: Bool)
+        case fail(String)
+    }
+
+    private func nextStep(_ waiter: Waiter) -> Step {
+        state.withLock { state in
+            if let session = Self.usable(&state) { return .use(session) }
+            guard state.isOpening || state.pauseEnd <= .now else { return .fail(state.lastFailure) }
+            guard state.waiting.count < Self.mostWaiting else { return .fail("Redis: too many wait for a connection") }
+            state.lastNumber &+= 1
+            state.waiting.append((state.lastNumber, waiter))
+            defer { state.isOpening = true }
+            return .wait(state.lastNumber, opens: !state.isOpening)
+        }
+    }
+
+    private static func usable(_ state: inout State) -> RedisSession? {
+        if state.session?.link.isLost == true { state.session = nil }
+        return state.session
+    }
+
+    private func remove(_ number: UInt64) -> Waiter? {
+        state.withLock { state in
+            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0).waiter }
+        }
+    }
+
+    /// Opens a connection and hands it to all that wait. After a failure the next try is allowed after 50 ms, and after
+    /// each further one twice as late, up to a second. A random part of the pause keeps many nodes from trying together.
+    private func open() async {
+        let result: Result<RedisSession, any Error>
+        do { result = .success(try await opened()) } catch { result = .failure(Self.unavailable(error)) }
+        let waiting = state.withLock { state in
+            state.isOpening = false
+            switch result {
+            case .success(let session): (state.session, state.failures) = (session, 0)
+            case .failure(let error):
+                let pause = min(1000, 50 << min(state.failures, 5))
+                state.failures += 1
+                state.pauseEnd = .now + .milliseconds(Int.random(in: pause / 2...pause))
+                state.lastFailure = "\(error)"
+            }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for (_, waiter) in waiting { waiter.resume(with: result) }
+    }
+
+    private static func unavailable(_ error: any Error) -> StoreError {
+        .unavailable((error as? RedisFailure)?.reason ?? "\(error)")
+    }
+
+    private func opened() async throws -> RedisSession {
+        let link = try await withCheckedThrowingContinuation { continuation in
+            Self.opening.async { [url, trips] in
+                continuation.resume(with: Result { try RedisLink(url, trips) })
+            }
+        }
+        return try await RedisGreeting(url).greet(link, by: .now + .seconds(2))
+    }
+}
+
+extension RedisClient {
+    /// Sends a command and returns its reply. It is sent again after a lost connection or a change of primaries, unless it
+    /// changes what the caller must know. Throws ``StoreError``.
+    func single(
+        by deadline: ContinuousClock.Instant, isChange: Bool, tries: Int,
+        _ words: (RedisSession) -> [RedisCommands.Word]
+    ) async throws -> RedisReply {
+        var failure = ""
+        for _ in 0..<tries {
+            let session = try await session(by: deadline)
+            do {
+                var commands = RedisCommands(session, words(session))
+                commands.add(RedisTenure.question)
+                let replies = try await session.link.exchange(commands, by: deadline)
+                guard case .error(let message)? = replies.first else {
+                    if let reply = replies.first, session.tenure.lasts(replies.last) { return reply }
+                    throw RedisFailure.lost("Redis at \(url.place): was a replica meanwhile")
+                }
+                failure = "Redis: " + message
+                guard Self.endsSession(message) else { throw StoreError.unavailable(failure) }
+                session.link.drop(failure)
+            } catch RedisFailure.lost(let reason) {
+                session.link.drop(reason)
+                guard !isChange else { throw StoreError.unknownOutcome(reason) }
+                failure = reason
+            } catch RedisFailure.unreachable(let reason) { failure = reason }
+            guard deadline > .now else { break }
+        }
+        throw StoreError.unavailable(failure)
+    }
+
+    /// Whether the server has become a replica, or has forgotten our scripts or our password. It has changed nothing.
+    private static func endsSession(_ message: String) -> Bool {
+        ["READONLY", "NOSCRIPT", "NOAUTH"].contains { message.hasPrefix($0) }
+    }
+}

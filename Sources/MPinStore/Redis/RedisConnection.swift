@@ -1,0 +1,132 @@
+import CRedis
+import Glibc
+import MPinSecrets
+
+/// A connection to a Redis server, for one thread at a time. Only ``init(_:)`` waits.
+final class RedisConnection {
+    let descriptor: Int32
+    /// Whether the server owes a reply to the password.
+    let hasSentPassword: Bool
+    private let reader: UnsafeMutablePointer<redisReader>
+    /// The host and port, or the socket, for messages.
+    let place: String
+    /// What the system did not take yet.
+    private var rest: [UInt8] = []
+
+    /// How long it may take to connect, in milliseconds. Later it says when a machine that does not answer counts as
+    /// lost.
+    private static let patience: Int32 = 2000
+
+    /// Connects, and sends the password.
+    init(_ url: RedisURL) throws {
+        guard mpin_redis_is_available() == 1 else {
+            throw RedisFailure.unreachable("redis: needs \(MPIN_REDIS_LIBRARY) (Debian 12: libhiredis0.14)")
+        }
+        guard let reader = mpin_redisReaderCreate() else { throw RedisFailure.unreachable("no memory") }
+        self.reader = reader
+        place = url.place
+        let (descriptor, reason) = Self.connect(url)
+        self.descriptor = descriptor
+        hasSentPassword = url.passfile != nil
+        guard descriptor >= 0 else { throw RedisFailure.unreachable("Redis at \(place): \(reason)") }
+        if let file = url.passfile { try sendPassword(url.user, file) }
+    }
+
+    deinit {
+        mpin_redisReaderFree(reader)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    private static func connect(_ url: RedisURL) -> (descriptor: Int32, reason: String) {
+        var reason = [CChar](repeating: 0, count: 256)
+        let descriptor = mpin_redis_connect(url.host, url.port, url.socket, patience, &reason, reason.count)
+        let text = reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return (descriptor, String(decoding: text, as: UTF8.self))
+    }
+
+    /// Sends AUTH from memory that is wiped. The socket is new, so it has room for it.
+    private func sendPassword(_ user: String?, _ path: String) throws {
+        let password: SecretBytes
+        do { password = try Self.password(path) } catch { throw RedisFailure.unreachable("redis: \(error)") }
+        let names = (user.map { [$0] } ?? []).reduce("") { $0 + "$\($1.utf8.count)\r\n\($1)\r\n" }
+        let beginning = "*\(user == nil ? 2 : 3)\r\n$4\r\nAUTH\r\n\(names)$\(password.count)\r\n"
+        let command = SecretBytes(joining: [SecretBytes(utf8: beginning), password, SecretBytes(utf8: "\r\n")])
+        let count = command.span.withUnsafeBytes { Self.send(descriptor, $0) }
+        guard count == command.count else { throw RedisFailure.unreachable("Redis at \(place): does not listen") }
+    }
+
+    /// The first line of the file.
+    private static func password(_ path: String) throws -> SecretBytes {
+        let text = try SecretFile.load(path, limit: 1024)
+        let span = text.span
+        let end = span.indices.first { [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(span[$0]) } ?? span.count
+        return SecretBytes(copying: span.extracting(first: end))
+    }
+
+    private static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Sends as much as the system takes now. The rest is sent by ``flush()``.
+    func send(_ bytes: [UInt8]) throws(RedisFailure) {
+        rest += bytes
+        try flush()
+    }
+
+    func flush() throws(RedisFailure) {
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Self.send(descriptor, $0) }
+            if count < 0 {
+                guard errno == EAGAIN || errno == EINTR else { throw systemFailure }
+                if errno == EAGAIN { return }
+            }
+            rest.removeFirst(max(count, 0))
+        }
+    }
+
+    var needsToWrite: Bool { !rest.isEmpty }
+
+    /// Reads what has arrived, and hands on each whole reply.
+    func receive(_ take: (RedisReply) -> Void) throws(RedisFailure) {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else {
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN { return }
+                throw count == 0 ? .lost("Redis at \(place): connection closed") : systemFailure
+            }
+            let fed = buffer.withUnsafeBytes {
+                mpin_redisReaderFeed(reader, $0.baseAddress?.assumingMemoryBound(to: CChar.self), count)
+            }
+            guard fed == REDIS_OK else { throw .lost("Redis at \(place): no memory") }
+            while let reply = try nextReply() { take(reply) }
+            if count < buffer.count { return }
+        }
+    }
+
+    private func nextReply() throws(RedisFailure) -> RedisReply? {
+        var reply: UnsafeMutablePointer<redisReply>?
+        guard mpin_redisReaderGetReply(reader, &reply) == REDIS_OK else {
+            throw .lost("Redis at \(place): not in Redis's protocol")
+        }
+        guard let reply else { return nil }
+        defer { mpin_freeReplyObject(reply) }
+        return Self.value(reply.pointee)
+    }
+
+    private static func value(_ reply: redisReply) -> RedisReply {
+        let bytes = UnsafeRawBufferPointer(start: reply.str, count: reply.str == nil ? 0 : reply.len)
+        switch reply.type {
+        case REDIS_REPLY_STRING, REDIS_REPLY_STATUS: return .bytes(Array(bytes))
+        case REDIS_REPLY_ERROR: return .error(String(decoding: bytes, as: UTF8.self))
+        case REDIS_REPLY_INTEGER: return .integer(reply.integer)
+        case REDIS_REPLY_ARRAY:
+            let elements = UnsafeBufferPointer(start: reply.element, count: reply.element == nil ? 0 : reply.elements)
+            return .array(elements.map { $0.map { value($0.pointee) } ?? .null })
+        default: return .null
+        }
+    }
+
+    private var systemFailure: RedisFailure { .lost("Redis at \(place): \(String(cString: strerror(errno)))") }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+
+/// A real Redis server for tests (redis.sh). It ends with this object, or with the process.
+package final class RedisServer: Sendable {
+    /// One server for all tests of a process that need nothing else than an empty store.
+    package static let shared = Result { try RedisServer() }
+
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    /// The URL of the server.
+    package let url: String
+    /// The folder of the server.
+    package let folder: String
+    private let count = Mutex(0)
+
+    package struct Failure: Error {
+        package let output: String
+    }
+
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "redis.sh")
+
+    /// Starts a server with `settings`, names and values in turn, in addition to its defaults.
+    package init(settings: [String] = []) throws {
+        process.executableURL = Self.script
+        process.arguments = settings
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        url = try Self.line(output)
+        folder = String(url.drop { $0 != "=" }.dropFirst().dropLast("/redis.sock".count))
+    }
+
+    /// Waits for a line of the script.
+    private static func line(_ output: Pipe) throws -> String {
+        var text = ""
+        while !text.hasSuffix("\n") {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw Failure(output: "redis.sh ended: \(text)") }
+            text += String(decoding: more, as: UTF8.self)
+        }
+        return text.trimmingCharacters(in: .newlines)
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    /// Returns the URL of a part of the server that nobody has used yet.
+    package func newURL() -> String {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        return url + "&prefix=test\(number)"
+    }
+
+    /// Runs a command and returns the output of redis-cli.
+    @discardableResult
+    package func run(_ words: String...) throws -> String { try run(words) }
+
+    /// Runs a command and returns the output of redis-cli.
+    @discardableResult
+    package func run(_ words: [String]) throws -> String {
+        try Self.output("/usr/bin/redis-cli", ["-s", folder + "/redis.sock"] + words)
+    }
+
+    /// Sends a signal to the server.
+    package func signal(_ signal: Int32) throws {
+        let text = try String(contentsOfFile: folder + "/pid", encoding: .utf8)
+        guard let pid = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw Failure(output: text) }
+        kill(pid, signal)
+    }
+
+    /// Starts the server again after it was killed. The script that has started it before does that: `Process` would wait
+    /// for a server that another one has started, because it hands on a socket to all its descendants.
+    package func startAgain() throws {
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        _ = try Self.line(output)
+    }
+
+    @discardableResult
+    private static func output(_ program: String, _ words: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = words
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(output: text) }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
