@@ -54,17 +54,23 @@ extension OpenIDFace {
             seconds: body.wait?.value ?? 0)
         var answer = AccessResponse(status: view.status, userId: view.userID)
         answer.refusals = view.refusals
-        if view.status == "authenticate", let url = try await redirect(webOTT, view.authOTT) {
-            (answer.status, answer.redirectURL) = ("authenticated", url)
+        if view.status == "authenticate", let end = try await redirect(webOTT, view.authOTT) {
+            (answer.status, answer.userId, answer.redirectURL) = ("authenticated", end.userID, end.url)
         }
         return .json(answer)
     }
 
     /// Returns the URL with the code for the client that has opened the session with `webOTT`, after a phone has logged
-    /// in. Nil if no client has, or its answer was already taken.
-    func redirect(_ webOTT: String, _ authOTT: String) async throws -> String? {
+    /// in, and the user, who is empty if the login was refused. Nil if no client has, or its answer was already taken.
+    func redirect(_ webOTT: String, _ authOTT: String) async throws -> (url: String, userID: String)? {
         guard let wish = try await provider.logins.take(webOTT: webOTT, at: provider.now) else { return nil }
-        return wish.address.location(try await members(wish) { try await redeemed(authOTT) })
+        var user = ""
+        let members = try await members(wish) {
+            let login = try await redeemed(authOTT)
+            user = login?.userID ?? ""
+            return login
+        }
+        return (wish.address.location(members), user)
     }
 
     /// Lets the session of a page that sends no authorization request end at the redirect URI of the client `id`, with a

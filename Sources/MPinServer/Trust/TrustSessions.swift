@@ -58,10 +58,11 @@ extension TrustFace {
             return .json(TrustAccessResponse(status: view.status, userId: user))
         }
         if let session { return try await finish(session, webOTT, view.authOTT) }
-        let url = try await openID.redirect(webOTT, view.authOTT)
-        // A browser of the website is none of this wire's; its own page takes its login.
-        let status = url == nil ? "wid" : "authenticated"
-        return .json(TrustAccessResponse(status: status, userId: view.userID, redirectURL: url))
+        guard let end = try await openID.redirect(webOTT, view.authOTT) else {
+            // A browser of the website is none of this wire's; its own page takes its login.
+            return .json(TrustAccessResponse(status: "wid", userId: view.userID))
+        }
+        return .json(TrustAccessResponse(status: "authenticated", userId: end.userID, redirectURL: end.url))
     }
 
     /// Ends a session with the login of a phone. The phone may have another wire, which knows nothing of projects.

@@ -70,7 +70,8 @@ final class AdminPasswordTests: AdminAPITestCase {
         XCTAssertEqual([wrong.code, wrong.object["otp"] as? String], ["UNSUCCESSFUL_AUTHENTICATION", nil])
         let right = try client.login(device, scope: "otp", wid: "0")
         XCTAssertEqual(
-            Set(right.object.keys), ["status", "message", "otp", "expireTime", "ttlSeconds", "nowTime"], right.text)
+            Set(right.object.keys), ["status", "message", "otp", "OTP", "expireTime", "ttlSeconds", "nowTime"],
+            right.text)
         XCTAssertEqual(right.object["ttlSeconds"] as? Int, 60)
         let (now, end) = (right.object["nowTime"] as? Int64 ?? 0, right.object["expireTime"] as? Int64 ?? 0)
         XCTAssertEqual(end - now, 60_000)
