@@ -82,6 +82,7 @@ class App:
 
     def forgot(self, mail):
         """Whoever reads the mails of the address may choose a new PIN."""
+        self.sdk.set_backend(os.environ["ISSUER"])
         if user := self.sdk.get_user(mail):
             self.sdk.delete_user(user)
         self.register(mail)
