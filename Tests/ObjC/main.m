@@ -53,7 +53,8 @@ NSDictionary *post(NSString *address, NSDictionary *body, NSInteger *status) {
 
 - (void)ask {
     NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
-    NSArray *ends = [NSArray arrayWithObjects:@"authenticate", @"abort", nil];
+    NSArray *ends = [NSArray arrayWithObjects:@"authenticated", @"abort",
+                                              @"expired", nil];
     NSInteger answered = 200;
     do {
         [NSThread sleepForTimeInterval:0.05];

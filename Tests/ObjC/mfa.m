@@ -308,7 +308,7 @@ void useWebsite(void) {
     [app onSetBackendCompleted:code];
     CHECK([app enterPin:@"4321"] == INCORRECT_PIN);
     CHECK([app enterPin:@"1234"] == OK);
-    CHECK([[[page state] objectForKey:@"status"] isEqual:@"authenticate"]);
+    CHECK([[[page state] objectForKey:@"status"] isEqual:@"authenticated"]);
     CHECK([[[page state] objectForKey:@"redirectURL"]
               rangeOfString:@"code="]
               .length);

@@ -62,7 +62,7 @@ static void logIn(id<IUser> user) {
     EXPECT(OK, [MPin FinishAuthenticationAN:user
                                         pin:@"1234"
                                accessNumber:[page accessCode]]);
-    CHECK([[[page state] objectForKey:@"status"] isEqual:@"authenticate"]);
+    CHECK([[[page state] objectForKey:@"status"] isEqual:@"authenticated"]);
     EXPECT(INCORRECT_ACCESS_NUMBER, [MPin CheckAccessNumber:@"1234567"]);
     CHECK([MPin CanLogout:user] == [MPin Logout:user]);
     CHECK(![MPin CanLogout:user]);
