@@ -53,8 +53,11 @@ import sys, time, requests
 start = requests.get(sys.argv[1] + "/authzurl").json()
 session = requests.post(start["authorizeURL"], json={}).json()
 print(session["qrURL"], flush=True)
-while requests.post(session["accessURL"], json={"webOTT": session["webOTT"]}).json()["status"] != "authenticate":
+status = ""
+while status not in ("authenticated", "expired"):
     time.sleep(0.05)
+    status = requests.post(session["accessURL"], json={"webOTT": session["webOTT"]}).json()["status"]
+sys.exit(status == "expired")
 END
     page=$!
     read -r qr <"$work/qr"
