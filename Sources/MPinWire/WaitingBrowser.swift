@@ -64,7 +64,7 @@ package struct AccessResponse: Codable, Sendable, Equatable {
     /// ``redirectURL``; `expired` when the browser has used the login or its time is over.
     package var status: String
     package var statusCode = 0
-    /// The user id of the login that has begun; only with the status `user`.
+    /// The user id of the login that has begun; only with the status `user`, and with a ``redirectURL``.
     package var userId = ""
     package var redirectURL = ""
     /// The token that the browser exchanges for the login at authenticateURL: 16 bytes in hex with the status
