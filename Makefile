@@ -29,9 +29,9 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 
 .DEFAULT_GOAL := help
 # Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
-LONG = laws dudect tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
-# The longest tests come first, because two run at a time.
-TESTS = unit browser-test asan fuzz python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
+LONG = laws dudect asan tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
+# The longest tests come first, because three run at a time.
+TESTS = unit fuzz browser-test cluster-test oidc-test contract python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
 .PHONY: help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
 
@@ -74,7 +74,7 @@ check-all: ## all checks, the long ones and those that measure time too
 
 # Everything that several tests use is built once, before the first test. Three tests run at a time, because most of
 # them wait more than they compute, and none may compile while another runs.
-MADE = lib server examples cli superapp man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
+MADE = lib server examples cli superapp man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) \
 	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
 built: $(MADE)
 made:
@@ -218,7 +218,7 @@ sample-superapp: superapp
 $(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
 	Tests/EndToEnd/samples.sh $*
 
-TESTS += contract runtimes-test objc-test numbers-test clients-test admin-test oidc-test samples-test cluster-test wasm-test trust-test \
+TESTS += runtimes-test objc-test numbers-test clients-test admin-test samples-test wasm-test trust-test \
 	js-browser-test
 LONG += js-browser-more
 # It needs root, and name spaces of its own.
