@@ -52,19 +52,32 @@ package struct TrustAccessResponse: Codable, Sendable {
     }
 }
 
+/// The member by which a page says which user it expects. Clients before client-js 6.2 write `prerollid`.
+package struct TrustPreroll: Decodable, Sendable {
+    /// Nil if the page expects nobody in particular.
+    package let userID: String?
+
+    fileprivate enum CodingKeys: String, CodingKey { case prerollId, prerollid }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        userID =
+            try members.decodeIfPresent(String.self, forKey: .prerollId)
+            ?? members.decodeIfPresent(String.self, forKey: .prerollid)
+    }
+}
+
 /// POST /pushauth (TRUST wire section 4.3).
 package struct TrustPushRequest: Decodable, Sendable {
     /// The user id.
-    package var prerollId: String
+    package let prerollId: String
 
-    private enum CodingKeys: String, CodingKey { case prerollId, prerollid }
-
-    /// Clients before client-js 6.2 write `prerollid`.
     package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        prerollId =
-            try members.decodeIfPresent(String.self, forKey: .prerollid)
-            ?? members.decode(String.self, forKey: .prerollId)
+        guard let id = try TrustPreroll(from: decoder).userID else {
+            let key = TrustPreroll.CodingKeys.prerollId
+            throw DecodingError.keyNotFound(key, .init(codingPath: [], debugDescription: "missing"))
+        }
+        prerollId = id
     }
 }
 

@@ -145,10 +145,7 @@ class Roaming(Phone):
 
 
 def registered(nodes: list[Server], user: str) -> Roaming:
-    phone = Roaming(nodes, user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    return phone
+    return Roaming(nodes, user).register(PIN)
 
 
 def logs_in(phone: Phone) -> bool:

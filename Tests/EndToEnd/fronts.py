@@ -30,11 +30,14 @@ SOCKET = "haproxy.socket"
 class Crowd:
     """People who log in again and again, until the block ends that is entered with them."""
 
-    def __init__(self, url: str, login: Callable[[Phone], bool]) -> None:
-        """login: logs in. Returns whether that succeeded, or raises an error, which ends the test."""
+    def __init__(self, url: str, begins: Callable[[], Callable[[], bool]] = lambda: lambda: False) -> None:
+        """begins: is called when a login begins. Returns a function that tells, if the login fails, whether it may. Without
+        it, none may."""
         self.phones = [patiently(lambda n=number: registered(url, f"crowd{n}@example.com")) for number in range(4)]
         self.logged_in: list[Phone] = []
-        self._login = login
+        #: For each login that failed and might fail.
+        self.lost: list[Phone] = []
+        self._begins = begins
         self._done = threading.Event()
         self._threads = ThreadPoolExecutor(len(self.phones))
 
@@ -55,8 +58,20 @@ class Crowd:
 
     def _live(self, phone: Phone) -> None:
         while not self._done.is_set():
-            if patiently(lambda: self._login(phone)):
+            if patiently(lambda: self._logs_in(phone)):
                 self.logged_in.append(phone)
+
+    def _logs_in(self, phone: Phone) -> bool:
+        may_fail = self._begins()
+        try:
+            phone.login(PIN)
+            return True
+        except (Refused, *LOST) as problem:
+            if isinstance(problem, Refused) and problem.retry_after is not None:
+                raise
+            assert may_fail(), f"a login failed that must not fail: {problem!r}"
+            self.lost.append(phone)
+            return False
 
 
 def patiently(request: Callable[[], T]) -> T:
@@ -76,22 +91,13 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
     `count` logins come between two kills at least."""
     kills: list[Server] = []
     is_down = threading.Event()
-    lost: list[Phone] = []
 
-    def log_in(phone: Phone) -> bool:
+    def begins() -> Callable[[], bool]:
         was_down, before = is_down.is_set(), len(kills)
-        try:
-            phone.login(PIN)
-            return True
-        except (Refused, *LOST) as problem:
-            if isinstance(problem, Refused) and problem.retry_after is not None:
-                raise
-            assert not was_down or len(kills) > before, f"{problem!r} though the login began after the node was killed"
-            lost.append(phone)
-            return False
+        return lambda: not was_down or len(kills) > before
 
     with behind(folder, proxy, state, options) as (url, nodes):
-        with Crowd(url, log_in) as crowd:
+        with Crowd(url, begins) as crowd:
             for node in nodes:
                 crowd.go_on(count)
                 kills.append(node)
@@ -102,10 +108,11 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
                 node.start()
         if proxy == "nginx":
             is_found_at_once(nodes, url)
-    assert len(lost) <= NODES * len(crowd.phones), f"{len(lost)} logins lost"
+    lost = len(crowd.lost)
+    assert lost <= NODES * len(crowd.phones), f"{lost} logins lost"
     if proxy == "nginx":
         no_post_was_repeated(folder / "tried.txt")
-    return f"{len(crowd.logged_in)} logins, each node was killed once, {len(lost)} logins that had begun were lost"
+    return f"{len(crowd.logged_in)} logins, each node was killed once, {lost} logins that had begun were lost"
 
 
 def is_found_at_once(nodes: list[Server], url: str) -> None:
@@ -121,21 +128,12 @@ def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
     """Stops a node behind haproxy (SIGSTOP), which leaves it out, and lets it go on later. No login fails that began after
     haproxy had noticed, nor any after the node goes on."""
     is_stopped, is_out = threading.Event(), threading.Event()
-    lost: list[Phone] = []
 
-    def log_in(phone: Phone) -> bool:
+    def begins() -> Callable[[], bool]:
         was_out = is_out.is_set()
-        try:
-            phone.login(PIN)
-            return True
-        except (Refused, *LOST) as problem:
-            if isinstance(problem, Refused) and problem.retry_after is not None:
-                raise
-            assert is_stopped.is_set() and not was_out, f"{problem!r}, but not because a node stood still"
-            lost.append(phone)
-            return False
+        return lambda: is_stopped.is_set() and not was_out
 
-    with behind(folder, "haproxy", state, options) as (url, nodes), Crowd(url, log_in) as crowd:
+    with behind(folder, "haproxy", state, options) as (url, nodes), Crowd(url, begins) as crowd:
         crowd.go_on(count)
         is_stopped.set()
         os.kill(nodes[0].pid, signal.SIGSTOP)
@@ -149,8 +147,9 @@ def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
             os.kill(nodes[0].pid, signal.SIGCONT)
         wait_until(lambda: haproxy_says(folder, 1, "status") == "UP")
         crowd.go_on(count)
-    assert len(lost) <= len(crowd.phones), f"{len(lost)} logins lost"
-    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {len(lost)} logins that had begun were lost"
+    lost = len(crowd.lost)
+    assert lost <= len(crowd.phones), f"{lost} logins lost"
+    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {lost} logins that had begun were lost"
 
 
 def rolled(folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path]) -> str:
@@ -159,11 +158,7 @@ def rolled(folder: Path, state: str, options: Sequence[str], count: int, program
     the programs."""
     known: list[Phone] = []
 
-    def log_in(phone: Phone) -> bool:
-        phone.login(PIN)
-        return True
-
-    with behind(folder, "haproxy", state, options, programs[-1]) as (url, nodes), Crowd(url, log_in) as crowd:
+    with behind(folder, "haproxy", state, options, programs[-1]) as (url, nodes), Crowd(url) as crowd:
         for program in programs:
             for number, node in enumerate(nodes, 1):
                 name = f"nodes/node{number}"
@@ -210,10 +205,7 @@ def behind(
 
 
 def registered(url: str, user: str) -> Phone:
-    phone = Phone(url, user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    return phone
+    return Phone(url, user).register(PIN)
 
 
 def is_up(backend: str) -> bool:

@@ -155,10 +155,7 @@ def load(backend: str, pid: int, **options: Any) -> dict[str, Any]:
 
 def registered(server: Server, user: str) -> Phone:
     """Registers a user with the PIN of this module, and returns the phone."""
-    phone = Phone(server.backend, user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    return phone
+    return Phone(server.backend, user).register(PIN)
 
 
 def accepted(request: Callable[[], object]) -> bool:

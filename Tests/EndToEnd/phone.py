@@ -7,7 +7,7 @@ import http.client
 import json
 import time
 from contextlib import closing
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from mpin import crypto
@@ -47,6 +47,12 @@ class Phone:
         second = self.ask("GET", f"{self.settings['certivoxURL']}clientSecret?{first['params']}")
         shares = bytes.fromhex(first["clientSecretShare"]), bytes.fromhex(second["clientSecret"])
         self.token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
+
+    def register(self, pin: str) -> Self:
+        """Registers where users are confirmed at once."""
+        self.start_registration()
+        self.finish_registration(pin)
+        return self
 
     def pass1(self, pin: str) -> tuple[bytes, bytes, bytes]:
         """Sends pass 1. Returns what pass 2 needs: the random number x, the challenge y, and sec, which is computed

@@ -111,10 +111,7 @@ class Replicated(Split):
 
 
 def registered(server: Split, user: str) -> Phone:
-    phone = Phone(server.backend, user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    return phone
+    return Phone(server.backend, user).register(PIN)
 
 
 def replicas(folder: Path) -> str:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import checks
 from answer_times import LIMIT, Guesser, Kind, invented, is_quick, login_differences, measure
 from interruptions import kills, restarts
 from node import PIN, TIMED, Server, registered
@@ -184,11 +185,15 @@ def main() -> int:
     if options.short:
         options.cycles, options.seconds, options.rounds, options.slow = 3, 1, 2, 200
         options.pages = 300
-    failed = 0
     with tempfile.TemporaryDirectory() as folder:
         server = Server(Path(folder))
         server.start()
-        checks: list[tuple[str, Callable[[], str]]] = [
+
+        def mend() -> None:
+            server.kill()
+            server.start()
+
+        named: list[checks.Check] = [
             ("kill -9", lambda: kills(server, options.cycles)),
             ("SIGTERM", lambda: restarts(server, options.cycles)),
             ("overload", lambda: overload(server, options.seconds)),
@@ -197,27 +202,16 @@ def main() -> int:
             ("steadiness", lambda: steadiness(server, options.rounds, options.seconds)),
         ]
         if TIMED:
-            checks += [
+            named += [
                 ("answer times", lambda: answer_times(server, options.samples)),
                 ("busy times", lambda: answer_times(server, options.samples // 10, each=50, connections=16)),
                 ("permit times", lambda: permit_times(server, options.samples)),
                 ("70 %", lambda: everyday(server, options.seconds)),
                 ("two nodes", lambda: two_nodes(Path(folder), options.people, options.guesses)),
             ]
-        checks = [each for each in checks if options.only in (None, each[0])]
-        for name, check in checks:
-            begun = time.monotonic()
-            try:
-                said = "ok: " + check()
-            except Exception as problem:  # whatever it is, the other checks follow
-                failed += 1
-                said = f"FAILED: {type(problem).__name__} {problem}"
-                server.kill()
-                server.start()
-            print(f"{name:13} {said}  ({time.monotonic() - begun:.0f} s)", flush=True)
+        status = checks.run(named, options.only, mend)
         server.end(signal.SIGTERM)
-    print(f"{len(checks) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return status
 
 
 if __name__ == "__main__":

@@ -487,10 +487,7 @@ def test_handover(app: App) -> None:
 
 def test_login_in_the_browser(app: App) -> None:
     """The system's browser logs in at the provider's page and comes back to a port of this machine."""
-    phone = Phone(PUBLIC, app.user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    person = Person(PUBLIC, phone, PIN)
+    person = Person(PUBLIC, Phone(PUBLIC, app.user).register(PIN), PIN)
     pages: list[str] = []
 
     def browse() -> None:
@@ -553,10 +550,7 @@ def test_cancel(app: App) -> None:
 
 def test_login_by_device_code(app: App) -> None:
     """A program without a browser shows a code, which its user types in a browser elsewhere."""
-    phone = Phone(PUBLIC, app.user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    person = Person(PUBLIC, phone, PIN)
+    person = Person(PUBLIC, Phone(PUBLIC, app.user).register(PIN), PIN)
     shown: list[mpin.DeviceCode] = []
 
     def type_code(code: mpin.DeviceCode) -> None:
@@ -608,10 +602,7 @@ def test_oauth_without_openid(app: App) -> None:
     session = app.open(open_browser=lambda url: bool(browsers.append(threading.Thread(target=browse, args=(url,)))
                                                      or browsers[-1].start() or True))
     browsers: list[threading.Thread] = []
-    phone = Phone(PUBLIC, app.user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    person = Person(PUBLIC, phone, PIN)
+    person = Person(PUBLIC, Phone(PUBLIC, app.user).register(PIN), PIN)
 
     def browse(url: str) -> None:
         person.open(url)

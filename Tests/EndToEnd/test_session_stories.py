@@ -53,10 +53,7 @@ def browsing(app: App, use: Callable[[str], None], redirect_uri: str | None = No
 
 
 def registered(user: str) -> Phone:
-    phone = Phone(PUBLIC, user)
-    phone.start_registration()
-    phone.finish_registration(PIN)
-    return phone
+    return Phone(PUBLIC, user).register(PIN)
 
 
 def come_back(answer: Any) -> None:
@@ -70,8 +67,7 @@ def test_new_user_silent_login_and_returning_user(app: App) -> None:
 
     def scan(url: str) -> None:
         person.open(url)
-        person.phone.start_registration()
-        person.phone.finish_registration(PIN)
+        person.phone.register(PIN)
         done = person.enter_pin(person.scanned(app.folder))
         person.await_phone()
         come_back(person.press("/authorize/login"))

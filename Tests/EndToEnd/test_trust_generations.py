@@ -52,27 +52,22 @@ def operate(split: Split, *words: str) -> str:
 
 def mailed(split: Split, user: str) -> str:
     """The link in the mail to a user."""
-
-    def find() -> str | None:
-        for file in split.mails.glob("*.eml"):
-            mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
-            body = mail.get_body(("plain",)) if user in mail["To"] else None
-            found = re.search(r"^http\S+", body.get_content(), re.MULTILINE) if body else None
-            if found:
-                return found[0]
-        return None
-
-    return str(wait_until(find))
+    return in_mail(split.mails, user, r"^(http\S+)")
 
 
 def mailed_code(split: Split, user: str) -> str:
     """The six digits in the mail to a user, which the provider has sent."""
+    return in_mail(split.mails.parent / "provider-mail", user, r"^\s*([0-9]{6})\s*$")
+
+
+def in_mail(folder: Path, user: str, line: str) -> str:
+    """What the group of the pattern `line` matches in a mail to a user."""
 
     def find() -> str | None:
-        for file in (split.mails.parent / "provider-mail").glob("*.eml"):
+        for file in folder.glob("*.eml"):
             mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
             body = mail.get_body(("plain",)) if user in mail["To"] else None
-            found = re.search(r"^\s*([0-9]{6})\s*$", body.get_content(), re.MULTILINE) if body else None
+            found = re.search(line, body.get_content(), re.MULTILINE) if body else None
             if found:
                 return found[1]
         return None

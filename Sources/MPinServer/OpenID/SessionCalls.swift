@@ -34,7 +34,7 @@ extension OpenIDFace {
             throw APIError(.badRequest, "Unknown client, or redirect URI that is not registered")
         case .returned(let fault, _): throw APIError(.badRequest, "\(fault.code.rawValue): \(fault.description)")
         case .accepted(let wish):
-            let named = (try? await request.json(SessionWish.self, limits))?.prerollId.flatMap {
+            let named = (try? await request.json(TrustPreroll.self, limits))?.userID.flatMap {
                 (1...limits.service.userIDBytes).contains($0.utf8.count) ? $0 : nil
             }
             let details = client.flatMap { wish.details($0, user: user ?? named) }
@@ -131,21 +131,6 @@ extension OpenIDFace {
             let fault = AuthorizationFault(.consentRequired, "there is no page that could ask the user")
             return wish.address.answer(fault, issuer: config.issuer)
         }
-    }
-}
-
-/// The body of the request of a client that shows the QR code itself. Other members are not used.
-private struct SessionWish: Decodable {
-    let prerollId: String?
-
-    private enum CodingKeys: String, CodingKey { case prerollId, prerollid }
-
-    /// Clients before client-js 6.2 write `prerollid`.
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        prerollId =
-            try members.decodeIfPresent(String.self, forKey: .prerollId)
-            ?? members.decodeIfPresent(String.self, forKey: .prerollid)
     }
 }
 
