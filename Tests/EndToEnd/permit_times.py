@@ -12,7 +12,6 @@ from urllib.parse import urlencode, urlsplit
 
 from answer_times import LIMIT, Connection, differences, invented, permit_hash, tries
 from node import Server, registered
-from phone import Phone
 
 STEPS = ["timePermit", "timePermit of D-TA 2"]
 #: The number of identities of each kind. The requests take turns among them.

@@ -10,7 +10,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from node import LOST, PIN, ROOT
+from node import PIN, ROOT
 from phone import Phone, wait_until
 from ports import free_ports
 from split import Split

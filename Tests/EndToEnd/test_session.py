@@ -18,7 +18,6 @@ from phone import Phone
 from relying_party import Person
 from session_fixtures import API, BACKEND, PIN, PUBLIC, App, answer, ask, say
 from session_process import provider
-from session_proxy import Proxy
 
 #: Longer than an access token of the provider lives.
 LATER = 1200
