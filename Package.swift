@@ -25,9 +25,12 @@ func module(
         name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict + extra)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+/// Tests of what a release contains, so they are built in release mode. The optimizer works on what they test, and not
+/// on the tests themselves, which would take it three times as long.
+func tests(_ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = unoptimized) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + settings)
 }
+let unoptimized = [SwiftSetting.unsafeFlags(["-Onone"])]
 
 /// A part of a sample in bindings/samples.
 func sample(_ name: String, _ folder: String, _ dependencies: [Target.Dependency], isProgram: Bool = true) -> Target {
@@ -162,7 +165,8 @@ let package = Package(
             dependencies: ["MPinCrypto", "MPinSecrets", "MPinWire", "CGMP", argumentParser],
             swiftSettings: strict),
 
-        tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"]),
+        // Optimized, because it repeats fast arithmetic by slow arithmetic of its own.
+        tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"], []),
         // Compiles the formulas of BN254CX a second time, through symbolic links to its files, with numbers of which
         // only lower and upper bounds are known.
         tests("IntervalTests", ["CGMP"]),

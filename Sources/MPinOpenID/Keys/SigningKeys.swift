@@ -127,7 +127,7 @@ package final class SigningKeys: Sendable {
     private func newRecord(_ algorithm: SigningAlgorithm, begins: Moment) async throws -> Record {
         let pem = try await algorithm.newKey().get()
         // In hex, because an operator types the name after `signing-key withdraw`, where base64url may look like an option.
-        let kid = Hex.encode(try randomBytes(16))
+        let kid = Hex.encode(try randomBytes(12))
         let box = try SealedBox.seal(pem.span, key: sealKey, associatedData: Self.purpose(kid))
         return Record(kid: kid, algorithm: algorithm, box: Hex.encode(box), begins: begins)
     }
