@@ -10,6 +10,7 @@ PYTHON ?= /usr/bin/python3
 # The header defines the version. The Python package repeats it, and a test compares the two.
 VERSION := $(shell sed -n 's/^\#define MPIN_VERSION "\(.*\)"/\1/p' include/mpin.h)
 SONAME = libmpin.so.1
+BUILD  = $(SWIFT) build -c release --disable-local-rpath
 LIB    = build/libmpin.so
 SERVER = build/mpind
 BENCH  = .build/release/mpin-bench
@@ -201,7 +202,7 @@ LONG += session-kills-test
 .PHONY: session-test session-kills-test
 
 superapp: packages # bindings/samples/superapp: the app and its smaller apps
-	for program in superapp superapp-orders superapp-card; do $(SWIFT) build -c release --product $$program || exit; done
+	for program in superapp superapp-orders superapp-card; do $(BUILD) --product $$program || exit; done
 .PHONY: superapp
 
 SAMPLES = flask apache nginx mobile providers superapp
@@ -316,13 +317,13 @@ build/address/libmpin.so build/thread/libmpin.so: build/%/libmpin.so: FORCE | $(
 	@ln -sf $(SONAME) $@
 
 $(BENCH) $(LOAD): FORCE | $(STAMP)
-	$(SWIFT) build -c release --product $(@F)
+	$(BUILD) --product $(@F)
 
 $(SWIFT_TESTS): FORCE | $(STAMP)
-	$(SWIFT) build -c release --build-tests
+	$(BUILD) --build-tests
 
 $(SERVER): FORCE | $(STAMP)
-	$(SWIFT) build -c release --product mpind
+	$(BUILD) --product mpind
 	@mkdir -p build
 	@ln -sf ../.build/release/mpind $@
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the Debian packages from the build results. The Makefile calls it with these variables in the environment:
-# VERSION, SONAME, PROGRAMS (the folder of the static programs), CHECKOUTS (the sources of the Swift packages in them)
+# VERSION, SONAME, PROGRAMS (the folder of the programs), CHECKOUTS (the sources of the Swift packages in them)
 # and SOURCE_DATE_EPOCH.
 set -euo pipefail
 shopt -s nullglob

@@ -11,18 +11,13 @@ work=$(mktemp -d)
 # Unpacked folders may not be writable.
 trap 'chmod -R u+w "$work" && rm -rf "$work"' EXIT
 
-# The libraries of Swift come from the toolchain, all others from Debian.
-needed=$(ldd "$root/build/mpind" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p')
-toolchain=$(dirname "$(dirname "$(realpath "$(command -v swiftc)")")")
-swift=$(grep -F "$toolchain/lib" <<<"$needed")
 # dpkg knows some libraries by /lib and others by /usr/lib, so only their names are looked up.
-packages=$(grep -vF "$toolchain/lib" <<<"$needed" | sed 's|.*/|*/|' | xargs dpkg -S | cut -d: -f1 | sort -u)
+packages=$(ldd "$root/build/mpind" | sed -n 's|.*=> /.*/\([^ ]*\).*|*/\1|p' | xargs dpkg -S | cut -d: -f1 | sort -u)
 mmdebstrap --quiet --variant=extract --include="$(tr '\n' ',' <<<"$packages")libcurl4,libhiredis0.14,libpq5,ca-certificates" \
     bookworm "$work/root"
 
 tree=$work/root
 install -s -m 755 "$root/build/mpind" "$tree/usr/bin/mpind"
-for library in $swift; do install -s -m 644 "$library" "$tree/usr/lib/"; done
 # Debian's package makes this file when it is installed.
 install -d "$tree/etc/ssl/certs"
 cat "$tree"/usr/share/ca-certificates/mozilla/*.crt >"$tree/etc/ssl/certs/ca-certificates.crt"

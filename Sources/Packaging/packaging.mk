@@ -2,7 +2,7 @@
 # file.
 
 .PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file alerts-test dashboard-test deploy-test \
-	man-test static image image-test deb deb-pack deb-lint deb-test wheel wheel-test
+	man-test image image-test deb deb-pack deb-lint deb-test wheel wheel-test
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
@@ -48,7 +48,7 @@ docs: packages ## build the documentation of the Swift product into build/docs
 		generate-documentation --target MPin --warnings-as-errors --output-path build/docs
 
 cli: packages ## build build/mpin-cli
-	$(SWIFT) build -c release --product mpin-cli
+	$(BUILD) --product mpin-cli
 	@mkdir -p build
 	@ln -sf ../.build/release/mpin-cli build/mpin-cli
 
@@ -88,20 +88,12 @@ dist: lib ## make archives of the sources and of an installed copy, in build/dis
 		gzip -n >build/dist/libmpin-$(VERSION)-$(shell uname -m).tar.gz
 	cd build/dist && sha256sum *.tar.gz >SHA256SUMS
 
-# Flags for programs that run where no Swift is installed. As in the library, all symbols are bound at the start.
-STATIC_FLAGS = --static-swift-stdlib --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
-	-Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
-
-static: packages ## build mpind and mpin-cli that run without Swift, in .build-static/release
-	for program in mpind mpin-cli; do \
-		$(SWIFT) build -c release $(STATIC_FLAGS) --scratch-path .build-static --product $$program || exit; done
-
-deb: lib static man browser-client ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
+deb: lib server cli man browser-client ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
 	$(MAKE) --no-print-directory deb-pack
 
 # Makes the packages from what is already built.
 deb-pack:
-	VERSION=$(VERSION) SONAME=$(SONAME) PROGRAMS=$(CURDIR)/.build-static/release CHECKOUTS=$(CURDIR)/.build-static/checkouts \
+	VERSION=$(VERSION) SONAME=$(SONAME) PROGRAMS=$(CURDIR)/build CHECKOUTS=$(CURDIR)/.build/checkouts \
 		Sources/Packaging/deb.sh
 
 image: server ## make an OCI image of mpind in build/image, without a daemon
