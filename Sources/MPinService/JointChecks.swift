@@ -20,8 +20,8 @@ package final class JointChecks: Sendable {
     private enum Outcome {
         /// The proof is to be checked alone.
         case alone
-        /// The proof opens a group, and its task checks the group.
-        case leads
+        /// The proof opens the group with this number, and its task checks the group.
+        case leads(Int)
         case right
     }
 
@@ -32,31 +32,37 @@ package final class JointChecks: Sendable {
     }
 
     private struct State {
-        /// The context of the group that proofs can join; nil if there is none.
-        var context: ServerContext?
-        var members: [Member] = []
+        /// The groups that are not checked yet, by their numbers: the proofs that have joined each.
+        var groups: [Int: [Member]] = [:]
+        /// The group that proofs can join; nil if there is none.
+        var open: (number: Int, context: ServerContext)?
+        /// The number of the last group that was opened.
+        var last = 0
         var wrong = WrongShare()
 
-        /// Lets the proof join the open group. Returns its outcome if it does not wait.
+        /// Lets the proof join the open group, or open another if that one is full or has another context. Returns its
+        /// outcome if it does not wait.
         mutating func enter(_ member: Member, _ context: ServerContext) -> Outcome? {
             guard wrong.groupSize > 1 else { return .alone }
-            guard let open = self.context else {
-                self.context = context
-                return .leads
+            if let open, open.context === context, (groups[open.number]?.count ?? 0) + 1 < wrong.groupSize {
+                groups[open.number]?.append(member)
+                return nil
             }
-            guard open === context, members.count + 1 < wrong.groupSize else { return .alone }
-            members.append(member)
-            return nil
+            last &+= 1
+            groups[last] = []
+            open = (last, context)
+            return .leads(last)
         }
 
-        mutating func close() -> [Member] {
-            defer { (context, members) = (nil, []) }
-            return members
+        /// Removes a group, which is to be checked now, and returns the proofs that have joined it.
+        mutating func close(_ number: Int) -> [Member] {
+            if open?.number == number { open = nil }
+            return groups.removeValue(forKey: number) ?? []
         }
     }
 
-    /// How many proofs are in the open group.
-    package var waiting: Int { state.withLock { $0.context == nil ? 0 : $0.members.count + 1 } }
+    /// How many proofs are in groups that are not checked yet.
+    package var waiting: Int { state.withLock { $0.groups.values.reduce(0) { $0 + $1.count + 1 } } }
 
     /// Whether the proof is right.
     package func isRight(_ proof: LoginProof, _ context: ServerContext) async throws -> Bool {
@@ -66,15 +72,15 @@ package final class JointChecks: Sendable {
         }
         switch outcome {
         case .right: return true
-        case .leads where try await areAllRight(proof, context): return true
+        case .leads(let number) where try await areAllRight(proof, number, context): return true
         case .leads, .alone: return try isRightAlone(proof, context)
         }
     }
 
     /// Checks the group that the proof has opened, and tells its members. False also if nobody has joined it.
-    private func areAllRight(_ proof: LoginProof, _ context: ServerContext) async throws -> Bool {
+    private func areAllRight(_ proof: LoginProof, _ number: Int, _ context: ServerContext) async throws -> Bool {
         await pause()
-        let members = state.withLock { $0.close() }
+        let members = state.withLock { $0.close(number) }
         guard !members.isEmpty else { return false }
         let proofs = [proof] + members.map(\.proof)
         // An error is reported to the login whose values cause it, when its proof is checked alone.

@@ -11,6 +11,8 @@ final class JointCheckTests: XCTestCase {
         private let state = Mutex<(isOpen: Bool, waiting: [UnsafeContinuation<Void, Never>])>((false, []))
         /// How many groups have been led.
         let groups = Mutex(0)
+        /// How many proofs have got their results.
+        let judged = Mutex(0)
 
         @Sendable func pause() async {
             groups.withLock { $0 += 1 }
@@ -33,7 +35,7 @@ final class JointCheckTests: XCTestCase {
         }
     }
 
-    /// Logs in eight users at the same time, with a PIN for each, and returns the verdicts in their order.
+    /// Logs in users at the same time, with a PIN for each, and returns the verdicts in their order.
     private func logIn(_ pins: [String], _ gate: Gate = Gate()) async throws -> [Verdict] {
         let under = try await ServiceUnderTest { $0.pause = gate.pause }
         var clients: [FakeClient] = []
@@ -42,10 +44,11 @@ final class JointCheckTests: XCTestCase {
             for (i, client) in clients.enumerated() {
                 group.addTask {
                     let token = try await client.prove(pins[i], to: under.service)
+                    gate.judged.withLock { $0 += 1 }
                     return (i, try await under.redeem(token).verdict)
                 }
             }
-            while under.service.checks.waiting < pins.count { await Task.yield() }
+            while under.service.checks.waiting + gate.judged.withLock({ $0 }) < pins.count { await Task.yield() }
             gate.go()
             let verdicts = try await group.reduce(into: [Int: Verdict]()) { $0[$1.0] = $1.1 }
             return pins.indices.compactMap { verdicts[$0] }
@@ -57,6 +60,14 @@ final class JointCheckTests: XCTestCase {
         let verdicts = try await logIn([String](repeating: "1234", count: ServerContext.jointProofs), gate)
         XCTAssertEqual(verdicts, [Verdict](repeating: .right, count: ServerContext.jointProofs))
         XCTAssertEqual(gate.groups.withLock { $0 }, 1)
+    }
+
+    /// Whoever comes to a full group opens the next one, instead of being checked alone at four times the cost.
+    func testMoreProofsThanAGroupTakesFormAnother() async throws {
+        let (gate, count) = (Gate(), ServerContext.jointProofs + 4)
+        let verdicts = try await logIn([String](repeating: "1234", count: count), gate)
+        XCTAssertEqual(verdicts, [Verdict](repeating: .right, count: count))
+        XCTAssertEqual(gate.groups.withLock { $0 }, 2)
     }
 
     func testAWrongProofAmongThemFailsAlone() async throws {
