@@ -1,4 +1,4 @@
-"""The network between a browser and the server: it can be slow, cut, or change what it carries. The browser reaches it
+"""The network between a browser and the server: it can be held, cut, or change what it carries. The browser reaches it
 as a SOCKS 5 proxy (RFC 1928), so the page's address stays that of the server."""
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ import socket
 import socketserver
 import struct
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _NO_AUTHENTICATION = b"\x05\x00"
 _CONNECT = 1
@@ -22,8 +21,8 @@ class Network:
 
     def __init__(self) -> None:
         self.is_cut = False
-        # Seconds that each piece of data is on its way, so a round trip takes twice as long.
-        self.delay = 0.0
+        self._flows = threading.Event()
+        self._flows.set()
         # What is replaced in the server's answers, by as many bytes.
         self.changes: dict[bytes, bytes] = {}
         self._open: set[socket.socket] = set()
@@ -44,6 +43,13 @@ class Network:
         """Those of Chromium. Without the second one, it would not use a proxy for this machine."""
         return [f"--proxy-server=socks5://127.0.0.1:{self.port}", "--proxy-bypass-list=<-loopback>"]
 
+    def hold(self) -> None:
+        """Lets nothing arrive until release(), as on a network that is so slow."""
+        self._flows.clear()
+
+    def release(self) -> None:
+        self._flows.set()
+
     def cut(self) -> None:
         """Ends all connections, and lets no others begin."""
         self.is_cut = True
@@ -56,6 +62,7 @@ class Network:
 
     def close(self) -> None:
         self.cut()
+        self.release()
         self._server.shutdown()
         self._server.server_close()
 
@@ -78,15 +85,26 @@ class Network:
             self._open -= {browser, server}
 
     def _carry(self, sender: socket.socket, receiver: socket.socket, is_answer: bool) -> None:
+        changes = self.changes if is_answer else {}
+        rest = b""
         with contextlib.suppress(OSError):
             while piece := sender.recv(1 << 16):
-                if self.delay:
-                    time.sleep(self.delay)
-                for old, new in self.changes.items() if is_answer else ():
+                piece = rest + piece
+                for old, new in changes.items():
                     piece = piece.replace(old, new)
-                receiver.sendall(piece)
+                # What may be the beginning of something to replace waits for the next piece. No answer ends with that.
+                rest = _beginning(piece, changes)
+                self._flows.wait()
+                receiver.sendall(piece.removesuffix(rest))
+            receiver.sendall(rest)
         with contextlib.suppress(OSError):
             receiver.shutdown(socket.SHUT_WR)
+
+
+def _beginning(data: bytes, names: Iterable[bytes]) -> bytes:
+    """The longest end of `data` with which one of the names begins."""
+    lengths = (size for name in names for size in range(1, len(name)) if data.endswith(name[:size]))
+    return data[len(data) - max(lengths, default=0) :]
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

@@ -94,4 +94,7 @@ def test_firefox_on_a_phone_logs_in_the_screen_whose_code_it_reads(desk: Fox, ph
     desk.wait_for(f"You are logged in as {user}")
     phone.open("/client")
     phone.click("Change the PIN")
+    phone.wait_for_pad("Enter your present PIN")
     phone.type(Keys.ESCAPE)
+    phone.click("Change the PIN")
+    phone.wait_for_pad("Enter your present PIN")

@@ -135,6 +135,17 @@ def test_fingers_enter_a_pin(pad: Pad) -> None:
     assert pad.answer == "900735"
 
 
+def test_a_second_press_does_not_answer_the_next_question(pad: Pad) -> None:
+    pad.ask()
+    pad.script(
+        "const pad = document.querySelector('mpin-pad'); window.next = undefined;"
+        "pad.ask().then(() => pad.ask()).then((pin) => { window.next = String.fromCharCode(...pin); })"
+    )
+    pad.type("1234" + Keys.ENTER + Keys.ENTER)
+    pad.type("5678" + Keys.ENTER)
+    assert wait_until(lambda: pad.script("return window.next")) == "5678"
+
+
 def test_a_short_pin_is_not_taken_and_others_are_up_to_the_length(pad: Pad) -> None:
     pad.ask()
     pad.type("123" + Keys.ENTER)

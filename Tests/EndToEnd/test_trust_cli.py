@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node import ROOT
+from node import ROOT, Server
 from test_trust_client import claims
 from trust_phone import Client, good
-from trust_server import LINK, PROJECT, TrustServer
+from trust_server import LINK, PROJECT, TrustServer, mpind
 
 DONE, FAILED, WRONG_PIN, BLOCKED, USAGE = 0, 1, 3, 4, 64
 PROGRAM = str(ROOT / "build/mpin-cli")
@@ -109,8 +109,8 @@ def test_a_mail_that_came_before(cli: Cli, trust: TrustServer) -> None:
     link = f"{LINK}?user_id={other.replace('@', '%40')}&code={trust.code(other)}\n"
     assert f"the link is for {other}" in cli.run(FAILED, "register", user, "--no-mail", typed=link)
     cli.run(DONE, "register", user, "--no-mail", typed=f"{trust.code(user)}\n0042\n")
+    assert "Link or code" not in cli.heard, "a program types, and not a person"
     assert claims(cli.run(DONE, "login", user, typed="0042\n"))["sub"] == user
-    assert "Link or code" not in cli.heard
 
 
 def test_tokens_and_quick_codes(cli: Cli, trust: TrustServer, client: Client, tmp_path: Path) -> None:
@@ -206,6 +206,25 @@ def test_blocked_and_revoked_users(cli: Cli, user: str, trust: TrustServer) -> N
     trust.operate("user", "revoke", other)
     assert cli.told(BLOCKED, "login", other, typed="1234\n")["result"] == "REVOKED"
     assert f"{other}\trevoked" in cli.run(DONE, "list")
+
+
+def test_a_block_that_ends(cli: Cli, tmp_path: Path) -> None:
+    """The exit code is that of all blocks, and the text says until when."""
+    server = Server(tmp_path / "server", mails=tmp_path / "mails", options=["--block", "temporary"])
+    server.start()
+    try:
+        mpind("project", "add", "app", "--state-dir", server.state)
+        service = mpind("project", "token", "add", "app", "t", "--json", "--state-dir", server.state)
+        client = Client(server.backend, "app")
+        bearer = {"Authorization": f"Bearer {json.loads(service)['token']}"}
+        url, user = client.url + "/activate/initiate", "alice@example.com"
+        token = good(client.http.post(url, json={"userId": user}, headers=bearer, timeout=60))["actToken"]
+        here = {"MPIN_PROJECT": "app", "MPIN_PROJECT_URL": server.backend}
+        cli.run(DONE, "register", user, "--with-token", typed=f"{token}\n1234\n", **here)
+        told = [cli.run(code, "login", user, typed="4321\n", **here) for code in (WRONG_PIN, WRONG_PIN, BLOCKED)]
+        assert ["; try again at 20" in text for text in told] == [False, False, True], told
+    finally:
+        server.close()
 
 
 def test_wrong_usage(cli: Cli, user: str) -> None:

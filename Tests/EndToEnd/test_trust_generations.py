@@ -239,7 +239,7 @@ def test_the_vendors_first_integration_flow(split: Split) -> None:
     # A form is one still, also an empty one, and leads to a page.
     for data in (authorization_request(), ""):
         page = requests.post(
-            f"{split.issuer}/authorize", data=data, headers=form, allow_redirects=False, timeout=10
+            f"{split.issuer}/authorize", data=data, headers=form, allow_redirects=False, timeout=60
         )
         assert page.status_code == 303
 
@@ -439,21 +439,22 @@ class BackEnd(ThreadingHTTPServer):
     def __init__(self, issuer: str) -> None:
         super().__init__(("127.0.0.1", 0), NewUsers)
         self.issuer = issuer
+        # It has them before, because the server waits no more than five seconds for the answer to an event.
+        self.metadata = requests.get(f"{issuer}/.well-known/openid-configuration", timeout=60).json()
+        self.keys = KeySet.import_key_set(requests.get(self.metadata["jwks_uri"], timeout=60).json())
         self.url = f"http://127.0.0.1:{self.server_port}/push"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def confirm(self, token: str) -> int:
         """Returns the status of the answer."""
-        metadata = requests.get(f"{self.issuer}/.well-known/openid-configuration", timeout=30).json()
-        keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=30).json())
-        found = jwt.decode(token, keys, algorithms=["RS256"]).claims
-        must = {"iss": {"value": metadata["issuer"]}, "aud": {"value": PROJECT}, "exp": {"essential": True}}
+        found = jwt.decode(token, self.keys, algorithms=["RS256"]).claims
+        must = {"iss": {"value": self.metadata["issuer"]}, "aud": {"value": PROJECT}, "exp": {"essential": True}}
         jwt.JWTClaimsRegistry(**must).validate(found)
         user = found["events"]["newUser"]
         if not user["userID"].endswith("@shop.example") or user["expireTime"] < time.time():
             return 400
         body = {"hashMPinId": user["hashMPinID"], "activateKey": user["activateKey"]}
-        answer = requests.post(f"{self.issuer}/activate/user", json=body, timeout=30)
+        answer = requests.post(f"{self.issuer}/activate/user", json=body, timeout=60)
         return answer.status_code if answer.json() == {"status": "OK", "message": "Activated"} else 500
 
 

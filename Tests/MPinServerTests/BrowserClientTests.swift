@@ -43,6 +43,11 @@ final class BrowserClientTests: XCTestCase {
         XCTAssertEqual(WaitingBrowser.Place.program(gecko), "Firefox, Linux")
         XCTAssertEqual(WaitingBrowser.Place.program(edge), "Edge, Windows")
         XCTAssertEqual(WaitingBrowser.Place.program(phone), "Safari, iPhone")
+        // The system of a phone names the one that it is made of, too.
+        let android = "Mozilla/5.0 (Linux; Android 15; SM-S921B) AppleWebKit/537.36 (KHTML, like Gecko)"
+        let samsung = android + " SamsungBrowser/28.0 Chrome/130.0 Mobile Safari/537.36"
+        XCTAssertEqual(WaitingBrowser.Place.program(samsung), "Samsung Internet, Android")
+        XCTAssertEqual(WaitingBrowser.Place.program(android + " Chrome/140.0 Mobile Safari/537.36"), "Chrome, Android")
         XCTAssertEqual(WaitingBrowser.Place.program("curl/8.0"), "")
     }
 }
