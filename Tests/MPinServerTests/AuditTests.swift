@@ -188,7 +188,18 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual([given.good, given.findings.count], [4, 0], "each is read once")
     }
 
-    /// A process knows by the size of the log whether another one has written. A new file may have the size of the old one.
+    /// Who goes on with the log has written nothing since, and the log is as long as it was then.
+    func testALineOfAnotherProcessThatIsCutOffIsFound() throws {
+        let (audit, other) = (try AuditLog(place()), try AuditLog(place()))
+        try audit.append(.command("first"), part: "test")
+        let short = try lines()
+        try other.append(.command("cut off"), part: "test")
+        try save(short)
+        try audit.append(.command("next"), part: "test")
+        XCTAssertEqual(try findings().map(\.line), [2])
+    }
+
+    /// A new file may have the size of the old one.
     func testANewFileOfTheSameSizeIsNotTakenForTheOldOne() throws {
         let (audit, other) = (try AuditLog(place()), try AuditLog(place()))
         func size() throws -> Int { try Data(contentsOf: URL(fileURLWithPath: log)).count }

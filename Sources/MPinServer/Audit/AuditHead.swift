@@ -12,20 +12,27 @@ struct AuditHead: Equatable {
     var tag = AuditLine.noTag
     /// The size of the current file of the log in bytes, up to the end of its last line.
     var size = 0
+    /// What the file contained when this head was read from it or written into it.
+    private var text: [UInt8] = []
 
     private static let length = 128
 
     init() {}
 
-    /// Reads the head from an open file. An empty file is that of a new log.
-    init(file: Int32, path: String) throws {
+    /// Reads the head from an open file. An empty file is that of a new log. `known`: the head that was there before. If it
+    /// still is, its text is not read again, because every login runs this.
+    init(file: Int32, path: String, known: AuditHead? = nil) throws {
         var buffer = [UInt8](repeating: 0, count: Self.length)
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw AuditError.system(path, errno) }
         guard count > 0 else { return }
-        // The text is split as bytes: every login runs this, and splitting a `String` takes longer than everything else
-        // here.
-        let words = buffer.prefix(count).split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+        text = Array(buffer.prefix(count))
+        if let known, known.text == text {
+            self = known
+            return
+        }
+        // The text is split as bytes: splitting a `String` takes longer than everything else here.
+        let words = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 3, let number = Int(words[0]), let tag = Hex.decode(words[1]),
             tag.count == AuditLine.noTag.count, let size = Int(words[2])
@@ -34,10 +41,11 @@ struct AuditHead: Equatable {
     }
 
     /// Writes a fixed number of bytes, so that one write replaces the whole head.
-    func save(_ file: Int32, path: String) throws {
+    mutating func save(_ file: Int32, path: String) throws {
         var bytes = Array("\(number) \(Hex.encode(tag)) \(size)".utf8)
         bytes += repeatElement(UInt8(ascii: " "), count: max(0, Self.length - 1 - bytes.count)) + [UInt8(ascii: "\n")]
         guard pwrite(file, bytes, bytes.count, 0) == bytes.count else { throw AuditError.system(path, errno) }
+        text = bytes
     }
 }
 

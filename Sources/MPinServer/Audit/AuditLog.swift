@@ -22,7 +22,7 @@ package final class AuditLog: Sendable {
     private struct Files {
         var head: Int32
         var log: Int32
-        /// The head that this process has written last. While the log has not grown since, it is that of the file.
+        /// The head that this process has seen or written last. Another process may have written another one since.
         var written: AuditHead?
         /// The size in bytes at which the log tries again to begin a new file; nil if its last try did not fail.
         var nextTry: Int?
@@ -155,8 +155,7 @@ extension AuditLog {
             guard flock(files.head, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }
             defer { flock(files.head, LOCK_UN) }
             let size = try followRotation(&files)
-            let written = files.written.flatMap { $0.size == size ? $0 : nil }
-            var head = try written ?? AuditHead(file: files.head, path: place.head)
+            var head = try AuditHead(file: files.head, path: place.head, known: files.written)
             files.written = nil
             try catchUp(&head, files, size: size)
             try body(&files, &head)
@@ -178,7 +177,7 @@ extension AuditLog {
     private func reopen(_ files: inout Files) throws {
         let file = try Self.open(place.log, O_RDWR | O_APPEND)
         close(files.log)
-        (files.log, files.nextTry, files.written) = (file, nil, nil)
+        (files.log, files.nextTry) = (file, nil)
     }
 
     private func size(_ file: Int32) throws -> Int {
