@@ -280,8 +280,11 @@ final class RedisStoreTests: XCTestCase {
             ("redis://localhost?passfile", "passfile"), ("redis://localhost?passfile=a&passfile=b", "passfile"),
             ("redis://localhost?prefix=a:b", "prefix=a:b"), ("redis://", "socket"),
             ("redis://localhost?socket=/a", "socket"), ("redis://cache", "stunnel4"),
-            ("redis://cache?tls=on", "tls=on"),
-            ("rediss://cache", "stunnel4"),
+            ("redis://cache?tls=on", "tls=on"), ("rediss://cache", "stunnel4"),
+            ("redis://localhost,localhost:7", "sentinel=NAME"), ("redis://localhost,?sentinel=a", "host"),
+            ("redis://localhost?sentinel-passfile=/a", "sentinel=NAME"),
+            ("redis://localhost?sentinel=a%20b", "sentinel="),
+            ("redis:///?socket=/a&sentinel=b", "socket"), ("redis://localhost,cache?sentinel=a", "stunnel4"),
         ] {
             XCTAssertThrowsError(try StoreURL(url), url) { error in
                 XCTAssertTrue("\(error)".contains(mistake), "\(url): \(error)")
@@ -291,6 +294,8 @@ final class RedisStoreTests: XCTestCase {
         for url in [
             "redis://localhost", "redis://127.0.0.1:7000/3", "redis://[::1]:7000", "redis://u@localhost?passfile=/a",
             "redis:///2?socket=/a&prefix=b", "redis://cache?tls=off",
+            "redis://localhost,[::1]:7000/1?sentinel=the-one.2",
+            "redis://a,b:7?sentinel=c&sentinel-passfile=/a&tls=off",
         ] {
             for kind in [StoreURL.Kind.shortLived, .signals, .counters] {
                 XCTAssertNoThrow(try StoreURL(url).require(kind), url)

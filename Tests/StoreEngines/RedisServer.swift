@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A real Redis server for tests (redis.sh). It ends with this object, or with the process.
+/// A real Redis server for tests (redis.sh), or one with a replica and Sentinels (sentinel.sh). It ends with this object, or
+/// with the process.
 package final class RedisServer: Sendable {
     /// One server for all tests of a process that need nothing else than an empty store.
     package static let shared = Result { try RedisServer() }
@@ -19,12 +20,17 @@ package final class RedisServer: Sendable {
         package let output: String
     }
 
-    private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "redis.sh")
+    private static let scripts = URL(filePath: #filePath).deletingLastPathComponent()
 
     /// Starts a server with `settings`, names and values in turn, in addition to its defaults.
-    package init(settings: [String] = []) throws {
-        process.executableURL = Self.script
-        process.arguments = settings
+    package convenience init(settings: [String] = []) throws { try self.init("redis.sh", settings) }
+
+    /// Starts a server, its replica and three Sentinels. Sentinels and servers have the password in this file.
+    package convenience init(withSentinels passfile: String) throws { try self.init("sentinel.sh", [passfile]) }
+
+    private init(_ script: String, _ arguments: [String]) throws {
+        process.executableURL = Self.scripts.appending(path: script)
+        process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -81,6 +87,9 @@ package final class RedisServer: Sendable {
         try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         _ = try Self.line(output)
     }
+
+    /// Kills the primary, and waits until the Sentinels have named its replica.
+    package func failOver() throws { try startAgain() }
 
     @discardableResult
     private static func output(_ program: String, _ words: [String]) throws -> String {

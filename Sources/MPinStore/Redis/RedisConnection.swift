@@ -2,7 +2,7 @@ import CRedis
 import Glibc
 import MPinSecrets
 
-/// A connection to a Redis server, for one thread at a time. Only ``init(_:)`` waits.
+/// A connection to a Redis server, for one thread at a time. Only the initializers and ``replies(_:within:)`` wait.
 final class RedisConnection {
     let descriptor: Int32
     /// Whether the server owes a reply to the password.
@@ -13,23 +13,36 @@ final class RedisConnection {
     /// What the system did not take yet.
     private var rest: [UInt8] = []
 
-    /// How long it may take to connect, in milliseconds. Later it says when a machine that does not answer counts as
-    /// lost.
-    private static let patience: Int32 = 2000
+    /// How long it may take to connect. Later it says when a machine that does not answer counts as lost.
+    private static let patience = Duration.seconds(2)
 
-    /// Connects, and sends the password.
-    init(_ url: RedisURL) throws {
+    /// Connects to the server, which Sentinels may have to name, and sends the password.
+    convenience init(_ url: RedisURL) throws {
+        var address = url.addresses.first
+        if let name = url.sentinel {
+            let primary = try RedisSentinels(url, name).primary()
+            try url.requireAllowed(primary)
+            address = primary
+        }
+        try self.init(address, socket: url.socket, passfile: url.passfile, user: url.user, within: Self.patience)
+    }
+
+    /// Connects to an address or a socket, and sends the password if there is a file of it.
+    init(
+        _ address: RedisURL.Address?, socket: String? = nil, passfile: String?, user: String? = nil,
+        within patience: Duration
+    ) throws {
         guard mpin_redis_is_available() == 1 else {
             throw RedisFailure.unreachable("redis: needs \(MPIN_REDIS_LIBRARY) (Debian 12: libhiredis0.14)")
         }
         guard let reader = mpin_redisReaderCreate() else { throw RedisFailure.unreachable("no memory") }
         self.reader = reader
-        place = url.place
-        let (descriptor, reason) = Self.connect(url)
+        place = socket ?? address?.text ?? ""
+        let (descriptor, reason) = Self.connect(address, socket, Int32(patience / .milliseconds(1)))
         self.descriptor = descriptor
-        hasSentPassword = url.passfile != nil
+        hasSentPassword = passfile != nil
         guard descriptor >= 0 else { throw RedisFailure.unreachable("Redis at \(place): \(reason)") }
-        if let file = url.passfile { try sendPassword(url.user, file) }
+        if let passfile { try sendPassword(user, passfile) }
     }
 
     deinit {
@@ -37,9 +50,12 @@ final class RedisConnection {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    private static func connect(_ url: RedisURL) -> (descriptor: Int32, reason: String) {
+    private static func connect(
+        _ address: RedisURL.Address?, _ socket: String?, _ milliseconds: Int32
+    ) -> (descriptor: Int32, reason: String) {
         var reason = [CChar](repeating: 0, count: 256)
-        let descriptor = mpin_redis_connect(url.host, url.port, url.socket, patience, &reason, reason.count)
+        let descriptor = mpin_redis_connect(
+            address?.host, address?.port ?? 0, socket, milliseconds, &reason, reason.count)
         let text = reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         return (descriptor, String(decoding: text, as: UTF8.self))
     }
@@ -102,6 +118,20 @@ final class RedisConnection {
             guard fed == REDIS_OK else { throw .lost("Redis at \(place): no memory") }
             while let reply = try nextReply() { take(reply) }
             if count < buffer.count { return }
+        }
+    }
+
+    /// Waits for the next `count` replies.
+    func replies(_ count: Int, within patience: Duration) throws(RedisFailure) -> [RedisReply] {
+        let end = ContinuousClock.now + patience
+        var replies: [RedisReply] = []
+        while true {
+            try receive { replies.append($0) }
+            guard replies.count < count else { return replies }
+            let left = (end - .now) / .milliseconds(1)
+            guard left > 0 else { throw .lost("Redis at \(place): no answer in time") }
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&wanted, 1, Int32(left.rounded(.up)))
         }
     }
 
