@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import mpin
 import pytest
@@ -20,7 +21,8 @@ from node import PROGRAM, Server
 from old_client import Mailbox
 from phone import Phone
 from relying_party import Person
-from session_fixtures import API, PIN, PUBLIC, App, ask
+from session_fixtures import API, BACKEND, NAMED_PORT, PIN, PUBLIC, App, able_to_listen, ask
+from session_process import provider
 
 TOKEN = "/oidc/token"
 LATER = 1200
@@ -110,6 +112,26 @@ def test_redirect_uri_of_the_app(app: App) -> None:
         session.renew()
 
 
+@pytest.mark.parametrize("uri", ["http://[::1]/callback?from=home", f"http://localhost:{NAMED_PORT}/callback"])
+def test_host_of_the_redirect_uri(app: App, uri: str) -> None:
+    """The browser comes back to the host that the app names. This provider lets the port of an address differ, and not
+    that of a name (RFC 8252 section 8.3)."""
+    person, targets = Person(PUBLIC, registered(app.user), PIN), []
+
+    def use(url: str) -> None:
+        person.open(url)
+        answer = person.log_in()
+        targets.append(answer.headers["Location"])
+        come_back(answer)
+
+    with able_to_listen(uri), browsing(app, use, uri) as session:
+        session.login("web")
+        assert session.profile.email == app.user
+        for printed, sent in zip(urlsplit(uri), urlsplit(targets[0])):
+            assert sent.startswith(printed.removesuffix(f":{NAMED_PORT}"))
+        assert NAMED_PORT not in uri or targets[0].startswith(uri)
+
+
 def test_code_used_twice(app: App) -> None:
     """Somebody has seen the code and uses it, too. The provider refuses, and ends the session that came from it."""
     forms: list[bytes] = []
@@ -194,6 +216,20 @@ def test_login_without_a_backend(app: App) -> None:
     assert not app.pins and len(app.asked) == 1
     app.pins = [PIN]
     session.login("app", app.user)
+
+
+def test_backend_of_another_name(app: App, tmp_path: pathlib.Path) -> None:
+    """A backend that the app has named stays, also if the issuer has another URL."""
+    user = f"other-{app.user}"
+    with mpin.SDK(tmp_path / "other", backend=BACKEND) as sdk:
+        account = sdk.make_new_user(user)
+        sdk.start_registration(account)
+        sdk.confirm_registration(account)
+        sdk.finish_registration(account, PIN)
+        session = mpin.Session(sdk, ask_pin=lambda _: PIN)
+        session.add_provider(provider())
+        session.login("app", user)
+        assert session.profile.email == user and sdk.list_backends() == [BACKEND]
 
 
 @pytest.fixture
