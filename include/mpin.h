@@ -1833,9 +1833,10 @@ typedef struct mpin_provider {
     /** The issuer of an OpenID provider; the discovery document behind it names
      * the endpoints. NULL: an OAuth provider, whose endpoints follow. */
     const char *issuer;
-    /** NULL: http://127.0.0.1/callback. In a login in a browser, a loopback URI
-     * gets the port at which the library listens. With any other URI the app
-     * calls mpin_session_resume(). */
+    /** NULL: http://127.0.0.1/callback. In a login in a browser, the library
+     * listens at the host of a loopback URI, and the URI gets a free port
+     * unless it names one. With any other URI the app calls
+     * mpin_session_resume(). */
     const char *redirect_uri;
     /** NULL: "openid profile email offline_access". */
     const char *scope;

@@ -10,9 +10,9 @@ extension AppSession {
         guard let open = callbacks.openBrowser else {
             throw SDKError(.interactionNotAllowed, "no browser can be opened: the session has no callback for it")
         }
-        let listener = HTTPRequest.isLoopback(provider.redirectURI) ? try LoopbackListener() : nil
-        let redirectURI = listener.map { "http://127.0.0.1:\($0.port)\(Self.path(provider.redirectURI))" }
-        let request = try AuthorizationRequest(self, provider, redirectURI: redirectURI ?? provider.redirectURI)
+        let listener = try LoopbackURI(provider.redirectURI).map(LoopbackListener.init)
+        let redirectURI = listener?.redirectURI ?? provider.redirectURI
+        let request = try AuthorizationRequest(self, provider, redirectURI: redirectURI)
         let endpoint = try endpoints(of: provider, requests(limits())).authorization
         _ = mailbox.take()
         let whole = limits(loginMilliseconds)
@@ -23,23 +23,15 @@ extension AppSession {
         return try redeem(try answer.code(from: provider), request, provider, "")
     }
 
-    /// The path of a loopback redirect URI.
-    private static func path(_ url: String) -> String {
-        let rest = url.dropFirst("http://".count)
-        return rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
-    }
-
     private func wait(
         for request: AuthorizationRequest, _ listener: LoopbackListener?, _ limits: CallLimits
     ) throws(SDKError) -> AuthorizationAnswer {
         var found: AuthorizationAnswer?
-        let path = Self.path(request.redirectURI)
         while true {
             let left = limits.deadline.remainingMilliseconds()
             guard left > 0 else { throw SDKError(.timedOut, "the browser has not come back in time") }
             if let listener {
                 _ = listener.serve(or: mailbox.event, milliseconds: left) { target in
-                    guard target.prefix(while: { $0 != "?" }) == path else { return false }
                     found = AuthorizationAnswer(target, for: request) ?? found
                     return found != nil
                 }

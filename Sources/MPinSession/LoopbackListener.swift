@@ -1,53 +1,40 @@
 import Glibc
-import MPinHTTP
 import MPinSDK
 
-/// A socket on 127.0.0.1 to which the provider sends the browser back (RFC 8252 section 7.3). Browsers also open
+/// Receives the browser that the provider sends back to this machine (RFC 8252 section 7.3). Browsers also open
 /// connections that they do not use, and ask for icons, so several connections are served at a time.
 final class LoopbackListener {
-    private let socket: Int32
-    let port: UInt16
+    private let sockets: LoopbackSockets
+    private let uri: LoopbackURI
     private var connections: [Connection] = []
     private static let maxConnections = 32
-    private static let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    /// How often a port is looked for that is free at all addresses.
+    private static let attempts = 16
 
     private struct Connection {
         let file: Int32
         var request: [UInt8] = []
     }
 
-    init() throws(SDKError) {
-        let socket = Glibc.socket(AF_INET, Self.kind, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let given = size
-        let isOpen = withUnsafeMutableBytes(of: &address) { bytes in
-            guard let place = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socket >= 0 else {
-                return false
-            }
-            return bind(socket, place, given) == 0 && listen(socket, 16) == 0 && getsockname(socket, place, &size) == 0
-        }
-        self.socket = socket
-        port = UInt16(bigEndian: address.sin_port)
-        guard isOpen else {
-            let reason = String(cString: strerror(errno))
-            close(socket)
-            throw SDKError(.networkError, "cannot listen on 127.0.0.1: \(reason)")
-        }
+    init(_ uri: LoopbackURI) throws(SDKError) {
+        let ports = [UInt16](repeating: uri.port, count: uri.port == 0 ? Self.attempts : 1)
+        sockets = try LoopbackSockets(uri.addresses, ports: ports)
+        self.uri = uri
     }
 
     deinit {
         for connection in connections { close(connection.file) }
-        close(socket)
+        sockets.close()
     }
 
+    /// Where the provider is to send the browser.
+    var redirectURI: String { uri.text(port: sockets.port) }
+
     /// Serves the connections until something happens at one of them or at `event`, at most for `milliseconds`.
-    /// `accept` gets the target of each request and says whether it is the one that the login waits for; then this
-    /// returns true.
+    /// `accept` gets the target of each request for the path of the redirect URI, and says whether it is the one that
+    /// the login waits for; then this returns true.
     func serve(or event: Int32, milliseconds: Int, _ accept: (String) -> Bool) -> Bool {
-        let files = [event, socket] + connections.map(\.file)
+        let files = [event] + sockets.files + connections.map(\.file)
         var polls = files.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&polls, nfds_t(polls.count), Int32(clamping: milliseconds)) > 0 else { return false }
         let ready = Set(polls.filter { $0.revents != 0 }.map(\.fd))
@@ -59,16 +46,16 @@ final class LoopbackListener {
                 if open.request.isEmpty { close(open.file) }
                 return open.request.isEmpty
             }
-            let isWanted = accept(target)
+            let isWanted = target.prefix { $0 != "?" } == uri.path && accept(target)
             isDone = isDone || isWanted
             Self.answer(open.file, isWanted)
             return true
         }
-        if ready.contains(socket) { takeConnection() }
+        for socket in sockets.files where ready.contains(socket) { takeConnection(socket) }
         return isDone
     }
 
-    private func takeConnection() {
+    private func takeConnection(_ socket: Int32) {
         let file = accept(socket, nil, nil)
         guard file >= 0 else { return }
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)

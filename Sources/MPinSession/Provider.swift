@@ -26,8 +26,8 @@ public struct Provider: Sendable {
     public var issuer: String?
     /// The endpoints of a provider without OpenID Connect.
     public var endpoints = Endpoints()
-    /// A loopback URI gets the port of a listener; of any other the app passes what it has received to
-    /// ``AppSession/resume(_:)``.
+    /// An http URI of this machine gets the port of a listener unless it names one; of any other the app passes what it
+    /// has received to ``AppSession/resume(_:)``.
     public var redirectURI = "http://127.0.0.1/callback"
     /// The scopes to ask for, separated by spaces.
     public var scope = "openid profile email offline_access"

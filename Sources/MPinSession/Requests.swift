@@ -3,14 +3,14 @@ import MPinSDK
 import MPinSecrets
 import MPinWire
 
+/// How long the first attempt of a request that may be sent again waits for its answer, if the call has so many
+/// milliseconds left. A provider accepts the refresh token again for 30 seconds or so.
+package func firstAttempt(of milliseconds: Int) -> UInt32 { UInt32(clamping: min(milliseconds / 2, 10_000)) }
+
 /// Sends the requests of one call to a provider.
 struct Requests {
     let parts: SessionParts
     let limits: CallLimits
-
-    /// How long the first attempt of a request that may be sent again waits for its answer. A provider accepts the
-    /// refresh token again for 30 seconds or so.
-    private static let firstAttemptMilliseconds = 10_000
 
     /// Sends a request once and returns any answer. `name` is what error texts call it. `deadline`: nil for that of the
     /// call.
@@ -60,9 +60,9 @@ struct Requests {
         request.secretHeaders = secretHeaders
         request.secretBody = form.body
         guard isRepeatable else { return try execute(name, request) }
-        let patience = min(limits.deadline.remainingMilliseconds() / 2, Self.firstAttemptMilliseconds)
+        let patience = firstAttempt(of: limits.deadline.remainingMilliseconds())
         do throws(SDKError) {
-            return try execute(name, request, until: .after(milliseconds: UInt32(clamping: patience)))
+            return try execute(name, request, until: .after(milliseconds: patience))
         } catch {
             guard error.status == .networkError || error.status == .timedOut else { throw error }
             return try execute(name, request)

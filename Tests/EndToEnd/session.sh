@@ -5,15 +5,17 @@ set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
-free_ports 1
-read -r proxy_port <&"$ports"
+free_ports 2
+read -r proxy_port named_port <&"$ports"
 folder=$(dirname "$0")
 python=$root/build/oidc-venv/bin/python
 export MPIN_LIBRARY=${LIBRARY:-$root/build/libmpin.so} PYTHONPATH=$root/bindings/python:$folder PYTHONDONTWRITEBYTECODE=1
 # The tests see and change what goes between app and provider, so the provider's URL is that of their proxy.
 public_url=http://127.0.0.1:$proxy_port
 cat >"$work/clients.yaml" <<END
-- {id: app, auth-method: none, first-party: true, redirect-uri: ["http://127.0.0.1/callback", "com.example.app:/callback"],
+- {id: app, auth-method: none, first-party: true, redirect-uri: [
+    "http://127.0.0.1/callback", "com.example.app:/callback", "http://[::1]/callback?from=home",
+    "http://localhost:$named_port/callback"],
    grant: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:token-exchange"],
    scope: [openid, profile, email, offline_access], audience: ["$public_url", "https://mini.example"]}
 - {id: short, auth-method: none, first-party: true, redirect-uri: ["http://127.0.0.1/callback"],
@@ -23,7 +25,7 @@ cat >"$work/clients.yaml" <<END
    grant: ["urn:ietf:params:oauth:grant-type:device_code", refresh_token]}
 END
 start_server --force-activate --tell-attempts-left --clients "$work/clients.yaml"
-export MPIN_BACKEND=$backend MPIN_PUBLIC=$public_url MPIN_PROXY_PORT=$proxy_port MPIN_WORK=$work
+export MPIN_BACKEND=$backend MPIN_PUBLIC=$public_url MPIN_PROXY_PORT=$proxy_port MPIN_WORK=$work MPIN_NAMED_PORT=$named_port
 if [ "${1:-}" = --kills ]; then
     shift
     set -- "$folder/test_session_kills.py" "$@"

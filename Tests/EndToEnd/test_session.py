@@ -158,9 +158,16 @@ def test_part_that_leaves_renewals_to_the_app(app: App) -> None:
         part.access_token(may_interact=True)
     assert part.state is mpin.SessionState.SIGNED_IN and app.proxy.renewals() == 0
     assert session.access_token() == part.access_token() and app.proxy.renewals() == 1
+    app.proxy.requests[TOKEN] = lambda _: b"grant_type=refresh_token&refresh_token=x&client_id=app"
+    with pytest.raises(mpin.LoginRequiredError):
+        session.renew()
+    app.proxy.reset()
+    with pytest.raises(mpin.LoginRequiredError):
+        part.access_token()
     session.logout()
     with pytest.raises(mpin.NoCredentialsError):
         part.access_token()
+    assert app.proxy.renewals() == 0
 
 
 def test_failed_renewal_is_shared(app: App) -> None:

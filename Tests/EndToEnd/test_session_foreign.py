@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ import requests
 from authlib.oauth2.rfc6749 import RefreshTokenGrant
 from oidc_provider_mock._app import RefreshTokenGrant as Grant
 from oidc_provider_mock._storage import storage
-from session_fixtures import App
+from session_fixtures import NAMED_PORT, App, able_to_listen
 
 # Authlib warns of its own next versions.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -41,12 +42,17 @@ def issuer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         yield f"http://localhost:{server.server_port}"
 
 
-def open_session(app: App, issuer: str) -> mpin.Session:
-    """A session whose user presses the button of the account on the provider's page."""
+def open_session(
+    app: App, issuer: str, redirect_uri: str | None = None, targets: list[str] | None = None
+) -> mpin.Session:
+    """A session whose user presses the button of the account on the provider's page. `targets` gets where the browser
+    then goes."""
 
     def press(url: str) -> None:
         try:
             answer = requests.post(url, data={"sub": "ann"}, allow_redirects=False)
+            if targets is not None:
+                targets.append(answer.headers["Location"])
             requests.get(answer.headers["Location"])
         except BaseException:
             session.cancel()
@@ -60,7 +66,7 @@ def open_session(app: App, issuer: str) -> mpin.Session:
     # This provider accepts no public clients.
     session.add_provider(mpin.Provider(
         "foreign", "any", issuer, mpin.Login.BROWSER, client_secret="any", scope="openid profile email",
-        origins=[issuer]))  # fmt: skip
+        origins=[issuer], redirect_uri=redirect_uri))  # fmt: skip
     return session
 
 
@@ -91,3 +97,15 @@ def test_login_renewal_and_revocation(app: App, issuer: str) -> None:
     # This provider has no endpoint for revocations, so there is nobody to tell.
     session.logout()
     assert again.state is mpin.SessionState.SIGNED_OUT
+
+
+@pytest.mark.parametrize("place", ["http://127.0.0.1", "http://localhost", "http://[::1]"])
+def test_host_of_the_redirect_uri(app: App, issuer: str, place: str) -> None:
+    """The browser comes back to the host that the app names, at a free port or one that the app names, too."""
+    targets: list[str] = []
+    with able_to_listen(place):
+        open_session(app, issuer, f"{place}/callback", targets).login("foreign")
+        assert re.match(re.escape(place) + r":[0-9]+/callback\?", targets[-1])
+        for _ in range(2):
+            open_session(app, issuer, f"{place}:{NAMED_PORT}/callback", targets).login("foreign")
+            assert targets[-1].startswith(f"{place}:{NAMED_PORT}/callback?")

@@ -3,6 +3,7 @@ app that is started too late."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 import re
@@ -11,18 +12,22 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import mpin
 import pytest
 import requests
-from node import Server
+from node import PROGRAM, Server
 from old_client import Mailbox
 from phone import Phone
 from relying_party import Person
-from session_fixtures import API, PIN, PUBLIC, App, ask
+from session_fixtures import API, BACKEND, NAMED_PORT, PIN, PUBLIC, App, able_to_listen, ask
+from session_process import provider
 
 TOKEN = "/oidc/token"
 LATER = 1200
+#: The secret of the client that is the back end of an app.
+SECRET = "a secret of the tests " * 4
 GUIDE = pathlib.Path(__file__).parents[2] / "docs/keep-your-users-logged-in.md"
 
 
@@ -107,6 +112,26 @@ def test_redirect_uri_of_the_app(app: App) -> None:
         session.renew()
 
 
+@pytest.mark.parametrize("uri", ["http://[::1]/callback?from=home", f"http://localhost:{NAMED_PORT}/callback"])
+def test_host_of_the_redirect_uri(app: App, uri: str) -> None:
+    """The browser comes back to the host that the app names. This provider lets the port of an address differ, and not
+    that of a name (RFC 8252 section 8.3)."""
+    person, targets = Person(PUBLIC, registered(app.user), PIN), []
+
+    def use(url: str) -> None:
+        person.open(url)
+        answer = person.log_in()
+        targets.append(answer.headers["Location"])
+        come_back(answer)
+
+    with able_to_listen(uri), browsing(app, use, uri) as session:
+        session.login("web")
+        assert session.profile.email == app.user
+        for printed, sent in zip(urlsplit(uri), urlsplit(targets[0])):
+            assert sent.startswith(printed.removesuffix(f":{NAMED_PORT}"))
+        assert NAMED_PORT not in uri or targets[0].startswith(uri)
+
+
 def test_code_used_twice(app: App) -> None:
     """Somebody has seen the code and uses it, too. The provider refuses, and ends the session that came from it."""
     forms: list[bytes] = []
@@ -179,7 +204,32 @@ def test_login_without_a_backend(app: App) -> None:
             app.open().login("app", app.user)
     finally:
         app.proxy.start()
+    # Nobody has typed a PIN in vain, neither here nor in an app that had a network when it began.
+    app.online = True
+    session = app.open()
+    app.proxy.stop()
+    try:
+        with pytest.raises(mpin.NetworkError):
+            session.login("app", app.user)
+    finally:
+        app.proxy.start()
     assert not app.pins and len(app.asked) == 1
+    app.pins = [PIN]
+    session.login("app", app.user)
+
+
+def test_backend_of_another_name(app: App, tmp_path: pathlib.Path) -> None:
+    """A backend that the app has named stays, also if the issuer has another URL."""
+    user = f"other-{app.user}"
+    with mpin.SDK(tmp_path / "other", backend=BACKEND) as sdk:
+        account = sdk.make_new_user(user)
+        sdk.start_registration(account)
+        sdk.confirm_registration(account)
+        sdk.finish_registration(account, PIN)
+        session = mpin.Session(sdk, ask_pin=lambda _: PIN)
+        session.add_provider(provider())
+        session.login("app", user)
+        assert session.profile.email == user and sdk.list_backends() == [BACKEND]
 
 
 @pytest.fixture
@@ -188,7 +238,9 @@ def mailing(tmp_path: pathlib.Path) -> Iterator[Server]:
     clients = tmp_path / "clients.yaml"
     clients.write_text(
         "- {id: app, auth-method: none, first-party: true, redirect-uri: ['http://127.0.0.1/callback'],"
-        " grant: [authorization_code, refresh_token], scope: [openid, profile, email, offline_access]}\n")
+        " grant: [authorization_code, refresh_token], scope: [openid, profile, email, offline_access]}\n"
+        f"- {{id: back-end, secret-sha256: {hashlib.sha256(SECRET.encode()).hexdigest()},"
+        " redirect-uri: ['https://app.example/callback'], scope: [openid]}\n")
     server = Server(tmp_path / "server", mails=tmp_path / "mails", options=["--clients", str(clients)])
     server.start()
     yield server
@@ -230,6 +282,35 @@ def test_account_with_a_forgotten_pin(mailing: Server, tmp_path: pathlib.Path) -
         assert session.profile == first
 
 
+def test_account_that_the_apps_back_end_begins(mailing: Server, tmp_path: pathlib.Path) -> None:
+    """The app's back end knows who somebody is, begins the registration itself (RP-initiated activation), and hands the app
+    a token that is good for one device. Nobody reads a mail, and a PIN then logs in."""
+    user = "hired@example.com"
+    words = [PROGRAM, "project", "add", "staff", "--client", "back-end", "--state-dir", mailing.state]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    wish = {"json": {"userId": user, "deviceName": "phone"}, "timeout": 60}
+    url = f"{mailing.backend}/activate/initiate"
+    assert requests.post(url, auth=("back-end", "guessed"), **wish).status_code == 401
+    begun = requests.post(url, auth=("back-end", SECRET), **wish)
+    token = begun.json()["actToken"]
+    with mpin.SDK(tmp_path / "store", backend=mailing.backend, client_id="staff") as sdk:
+        account = sdk.make_new_user(user, customer_id="")
+        sdk.start_registration_mfa(account, activate_code=token)
+        sdk.confirm_registration(account)
+        sdk.finish_registration(account, PIN)
+        session = mpin.Session(sdk, ask_pin=lambda _: PIN)
+        session.add_provider(mpin.Provider("home", "app", mailing.backend, redirect_uri="http://127.0.0.1/callback"))
+        session.login("home", user)
+        # The back end vouches for the user, and not for the address.
+        assert (session.profile.email, session.profile.email_verified) == (user, "false")
+        session.renew()
+    with mpin.SDK(tmp_path / "thief", backend=mailing.backend, client_id="staff") as sdk:
+        account = sdk.make_new_user(user, customer_id="")
+        with pytest.raises(mpin.MPinError):
+            sdk.start_registration_mfa(account, activate_code=token)
+    assert not list((tmp_path / "mails").glob("*.eml"))
+
+
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
 
@@ -258,3 +339,45 @@ def test_the_guide_compiles(language: str, before: str, compiler: list[str], tmp
     source.write_text("\n".join([before, *blocks(language), "return status; }", ""]))
     include = GUIDE.parents[1] / "include"
     subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{include}", source], check=True)
+
+
+def test_the_guide_in_swift(app: App) -> None:
+    """The example, with other names, is compiled as a program of its own, with the modules that `make cli` has built."""
+    code = blocks("swift")[0]
+    names = {
+        "phone.store": app.store, "https://login.example.com": PUBLIC, "https://api.example.com/orders": API,
+        "https://api.example.com": PUBLIC, "alice@example.com": app.user,
+    }  # fmt: skip
+    for printed, real in names.items():
+        assert f'"{printed}"' in code
+        code = code.replace(f'"{printed}"', f'"{real}"')
+    program = compiled(app.folder, f"""import MPin
+
+func askPIN(_ user: String) async -> PIN? {{
+    print("PIN of \\(user)")
+    return PIN("{PIN}")
+}}
+
+{code}print(orders.status)
+""")
+    for said in (f"PIN of {app.user}\n200\n", "200\n"):
+        # The second start finds the session.
+        assert subprocess.run([program], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout == said
+
+
+def compiled(folder: pathlib.Path, code: str) -> pathlib.Path:
+    """A Swift program that uses the product MPin."""
+    root = GUIDE.parents[1]
+    built = root / ".build/release"
+    objects = (built / "mpin-cli.product/Objects.LinkFileList").read_text().splitlines()
+    (folder / "objects").write_text("\n".join(each for each in objects if "/mpin_cli.build/" not in each))
+    (folder / "main.swift").write_text(code)
+    # The modules of C libraries, which the package tells a program that depends on it.
+    modules = [built / "Modules", *(path.parent for path in root.glob("Sources/C*/**/module.modulemap"))]
+    libraries = subprocess.run(
+        ["pkg-config", "--libs", "gmp", "libsodium", "jansson"], stdout=subprocess.PIPE, text=True, check=True)
+    command = ["swiftc", "-swift-version", "6", "-warnings-as-errors", *(f"-I{module}" for module in modules)]
+    subprocess.run(
+        [*command, folder / "main.swift", f"@{folder / 'objects'}", *libraries.stdout.split(), "-o", folder / "guide"],
+        check=True)  # fmt: skip
+    return folder / "guide"

@@ -53,7 +53,14 @@ final class APITests: SessionTestCase {
     }
 
     func testAProviderThatRenewsNothingEndsTheSessionAt401() throws {
-        let session = try loggedIn()
+        _ = try loggedIn()
+        let pages = Locked<[String]>([])
+        var callbacks = SessionCallbacks()
+        callbacks.openBrowser = { url in
+            pages.withLock { $0.append(url) }
+            return true
+        }
+        let session = try open(nil, callbacks)
         var provider = home
         provider.renewsOn401 = false
         try session.add(provider)
@@ -61,6 +68,9 @@ final class APITests: SessionTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try session.perform(request()) }?.status, .loginRequired)
         XCTAssertEqual(try session.state(), .signedOut)
         XCTAssertEqual(server.forms("/revoke"), ["token=refresh-1&token_type_hint=refresh_token&client_id=app"])
+        XCTAssertEqual(bearers(), ["Bearer access-1"])
+        // The user may stay logged in at the provider.
+        XCTAssertEqual(pages.withLock { $0 }, [])
     }
 
     func testA401ForATokenOfAnEarlierLoginEndsNothing() throws {
@@ -75,6 +85,24 @@ final class APITests: SessionTestCase {
         XCTAssertNotEqual(old, current)
         XCTAssertEqual(try session.authorization(for: server.url, rejected: old), current)
         XCTAssertEqual(try session.state(), .signedIn)
+    }
+
+    func testA401EndsNoSessionThatAnotherProcessHasBegunMeanwhile() throws {
+        let session = try loggedIn()
+        let file = URL(fileURLWithPath: folder + "/store.session")
+        let others = try Data(contentsOf: file)
+        try session.login("home")
+        var provider = home
+        provider.renewsOn401 = false
+        try session.add(provider)
+        let refused = try session.authorization(for: server.url)
+        // The other process writes after this one has looked, and before it ends what it has seen.
+        try others.write(to: file)
+        let error = failure { () throws(SDKError) in
+            _ = try session.authorization(for: server.url, rejected: refused)
+        }
+        XCTAssertEqual(error?.status, .loginRequired)
+        XCTAssertEqual(try open().stored()?.accessToken, "access-1")
     }
 
     func testARefusedValueThatIsNoBearerTokenIsRenewedLikeAnOldOne() throws {

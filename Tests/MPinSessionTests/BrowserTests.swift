@@ -76,6 +76,14 @@ final class BrowserTests: SessionTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try other.login("home") }?.status, .invalidArgument)
     }
 
+    /// A provider that gets a code twice takes it for stolen, and ends the session.
+    func testACodeIsRedeemedOnce() throws {
+        let session = try browsing()
+        server.reply("/token", .reset())
+        XCTAssertEqual(failure { () throws(SDKError) in try session.login("home") }?.status, .networkError)
+        XCTAssertEqual(server.requests("/token").count, 1)
+    }
+
     func testResumeNeedsALogin() throws {
         let session = try open()
         let error = failure { () throws(SDKError) in try session.resume("com.example.app:/callback?code=1") }
@@ -92,7 +100,7 @@ final class BrowserTests: SessionTestCase {
             server.state.withLock { $0.nonce = members["nonce"] ?? "" }
             let (place, state) = (URLComponents(string: members["redirect_uri"] ?? ""), members["state"] ?? "")
             Thread.detachNewThread {
-                visitAll(UInt16(place?.port ?? 0), "\(place?.path ?? "")?code=1&state=\(state)", visits)
+                visitAll(UInt16(place?.port ?? 0), "/?code=1&state=\(state)", visits)
             }
             return true
         }
@@ -102,7 +110,8 @@ final class BrowserTests: SessionTestCase {
         try session.add(provider)
         try session.login("home")
         XCTAssertEqual(try session.state(), .signedIn)
-        XCTAssertEqual(visits.withLock { $0 }.map { $0.prefix(12) }, ["", "", "HTTP/1.1 404", "HTTP/1.1 404"])
+        let answers = visits.withLock { $0 }.map { String($0.prefix(12)) }
+        XCTAssertEqual(answers, ["", ""] + [String](repeating: "HTTP/1.1 404", count: 3))
     }
 }
 
@@ -114,37 +123,9 @@ private func visitAll(_ port: UInt16, _ target: String, _ visits: Locked<[String
     let oldest = readAll(idle[0])
     let answers = [
         oldest, visit(port, "POST \(target) HTTP/1.1"), visit(port, "GET /favicon.ico HTTP/1.1"),
-        visit(port, "GET \(target)x HTTP/1.1"),
+        visit(port, "GET \(target)x HTTP/1.1"), visit(port, "GET /other\(target.dropFirst()) HTTP/1.1"),
     ]
     visits.withLock { $0 = answers }
-    _ = visit(port, "GET \(target) HTTP/1.1")
+    visit(port, "GET \(target) HTTP/1.1")
     idle.dropFirst().forEach { close($0) }
-}
-
-private func connect(_ port: UInt16) -> Int32 {
-    let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    _ = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            Foundation.connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-    }
-    return file
-}
-
-private func visit(_ port: UInt16, _ line: String) -> String {
-    let file = connect(port)
-    _ = send(Array("\(line)\r\nHost: x\r\n\r\n".utf8), to: file)
-    return readAll(file)
-}
-
-/// What comes until the other side closes; closes the socket.
-private func readAll(_ file: Int32) -> String {
-    defer { close(file) }
-    var bytes: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 4096)
-    while case let count = recv(file, &chunk, chunk.count, 0), count > 0 { bytes += chunk.prefix(count) }
-    return String(decoding: bytes, as: UTF8.self)
 }

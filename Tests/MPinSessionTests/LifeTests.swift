@@ -103,8 +103,11 @@ final class LifeTests: SessionTestCase {
         for (status, expected) in [(429, Status.tooManyRequests), (503, .httpServerError)] {
             server.reply("/token", .answer(status, headers: [("Retry-After", "3600")], body: []))
             let before = server.requests("/token").count
-            XCTAssertEqual(renewal(session)?.status, expected)
-            XCTAssertEqual(renewal(session)?.status, expected)
+            for _ in 0..<2 {
+                let error = renewal(session)
+                XCTAssertEqual(error?.status, expected)
+                XCTAssertEqual(error?.server.retryAfter, 3600)
+            }
             XCTAssertEqual(server.requests("/token").count, before + 1)
             XCTAssertEqual(try session.state(), .signedIn)
             XCTAssertNotNil(try session.known())
@@ -137,6 +140,25 @@ final class LifeTests: SessionTestCase {
         isHeld.signal()
         threads.wait()
         XCTAssertEqual(failures.withLock { $0 }, [.largeMinTTL])
+    }
+
+    /// Who asks after a renewal was cancelled may wait for its end, and then renews.
+    func testACancelledRenewalIsNobodyElsesFailure() throws {
+        let session = try loggedIn()
+        expire()
+        server.reply("/token", .stall())
+        let (failures, thread) = (Locked<[Status]>([]), DispatchGroup())
+        DispatchQueue.global().async(group: thread) {
+            do throws(SDKError) { _ = try session.credentials() } catch {
+                failures.withLock { $0.append(error.status) }
+            }
+        }
+        while server.requests("/token").count < 2 { usleep(1000) }
+        session.cancel()
+        // The sooner this comes, the more it shows; it is right also if it comes late.
+        XCTAssertEqual(try session.credentials().accessToken, "access-2")
+        thread.wait()
+        XCTAssertEqual(failures.withLock { $0 }, [.canceled])
     }
 
     func testOnlyARefusedRefreshTokenEndsTheSession() throws {
@@ -194,6 +216,13 @@ final class LifeTests: SessionTestCase {
         let refusal = failure { () throws(SDKError) in try silent.logout(everywhere: true) }
         XCTAssertEqual(refusal?.status, .interactionNotAllowed)
         XCTAssertEqual(try session.state(), .signedOut)
+        XCTAssertEqual(
+            server.forms("/revoke").map { String($0.split(separator: "&")[0]) }, (1...3).map { "token=refresh-\($0)" })
+        // A logout here leaves the provider's session, and needs no browser.
+        try session.login("home")
+        pages.withLock { $0 = [] }
+        try other.logout()
+        XCTAssertEqual(pages.withLock { $0 }, [])
     }
 
     func testALogoutIsToldUntilTheProviderHasHeard() throws {

@@ -86,7 +86,8 @@ class Provider:
     issuer: str | None = None
     login: Login = Login.PIN
     client_secret: str | None = field(default=None, repr=False)
-    #: A loopback URI gets the port at which the library listens. With any other URI the app calls Session.resume().
+    #: The library listens at the host of a loopback URI, which gets a free port unless it names one. With any other URI
+    #: the app calls Session.resume().
     redirect_uri: str | None = None
     #: By default "openid profile email offline_access".
     scope: str | None = None
