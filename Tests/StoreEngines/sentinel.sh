@@ -4,6 +4,7 @@
 # A line of input kills the primary. When the Sentinels have made the replica the primary, the URL is printed again.
 # usage: sentinel.sh PASSFILE   the file with the password of all of them
 set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
 declare -A pids=() ports=()
 stop() {
@@ -15,26 +16,17 @@ cd "$folder"
 password=$(head -n 1 "$1")
 export REDISCLI_AUTH=$password
 
-free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# The ports belong to this script while it runs, because the pipe stays open.
+exec {free}< <(/usr/bin/python3 -B "$root/Tests/EndToEnd/ports.py" 5)
+read -r ports[a] ports[b] ports[one] ports[two] ports[three] <&"$free"
+
 ask() { redis-cli -p "${ports[$1]}" "${@:2}" 2>/dev/null; }
 
-# serve NAME [MODE]: starts a server with the settings in NAME/redis.conf, on a free port.
+# serve NAME [MODE]: starts a server with the settings in NAME/redis.conf.
 serve() {
-    local name=$1 port
-    while :; do
-        port=$(free_port)
-        redis-server "$folder/$name/redis.conf" ${2:+"$2"} --port "$port" >"$name/log" 2>&1 </dev/null &
-        pids[$name]=$!
-        # Another program may take the port first. Then the server ends, and the next port is tried.
-        while kill -0 "${pids[$name]}" 2>/dev/null; do
-            if [ "$(redis-cli -p "$port" info server 2>/dev/null | tr -d '\r' | sed -n 's/^process_id://p')" = "${pids[$name]}" ]; then
-                ports[$name]=$port
-                return
-            fi
-            sleep 0.02
-        done
-        grep -q 'Address already in use' "$name/log" || { cat "$name/log" >&2 && exit 1; }
-    done
+    redis-server "$folder/$1/redis.conf" ${2:+"$2"} --port "${ports[$1]}" >"$1/log" 2>&1 </dev/null &
+    pids[$1]=$!
+    until ask "$1" ping >/dev/null; do kill -0 $! || { cat "$1/log" >&2 && exit 1; }; sleep 0.01; done
 }
 
 # configure NAME LINE...: writes NAME/redis.conf.

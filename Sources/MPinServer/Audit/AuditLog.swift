@@ -23,7 +23,7 @@ package final class AuditLog: Sendable {
         var head: Int32
         var log: Int32
         /// The head that this process has seen or written last. Another process may have written another one since.
-        var written: AuditHead?
+        var lastHead: AuditHead?
         /// The size in bytes at which the log tries again to begin a new file; nil if its last try did not fail.
         var nextTry: Int?
     }
@@ -155,11 +155,11 @@ extension AuditLog {
             guard flock(files.head, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }
             defer { flock(files.head, LOCK_UN) }
             let size = try followRotation(&files)
-            var head = try AuditHead(file: files.head, path: place.head, known: files.written)
-            files.written = nil
+            var head = try AuditHead(file: files.head, path: place.head, known: files.lastHead)
+            files.lastHead = nil
             try catchUp(&head, files, size: size)
             try body(&files, &head)
-            files.written = head
+            files.lastHead = head
         }
     }
 
