@@ -75,7 +75,7 @@ check-all: ## all checks, the long ones and those that measure time too
 
 # Everything that several tests use is built once, before the first test. Three tests run at a time, because most of
 # them wait more than they compute, and none may compile while another runs.
-MADE = lib server examples cli superapp man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) \
+MADE = lib server examples cli superapp build/man/made programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) \
 	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
 built: $(MADE)
 made:
