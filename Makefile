@@ -74,9 +74,11 @@ check-all: ## all checks, the long ones and those that measure time too
 	Tests/run.sh 3 $(TESTS) -- $(LONG)
 
 # Everything that several tests use is built once, before the first test. Three tests run at a time, because most of
-# them wait more than they compute, and none may compile while another runs.
-MADE = lib server examples cli superapp man programs wasm $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) \
-	build/oidc-venv/installed build/wasm/mpin.wasm browser-client build/objc/objc-test
+# them wait more than they compute, and none may compile while another runs. The Swift tests come first, because their build
+# compiles all of the package: its modules keep two processors busy together, and one after the other they would not.
+# The programs of the same build come last, as they have to wait for it.
+MADE = $(SWIFT_TESTS) lib examples build/man/made wasm build/wasm/mpin.wasm browser-client build/oidc-venv/installed programs \
+	build/mpin-example build/objc/objc-test server cli superapp $(LIB) $(SERVER) $(LOAD) $(BENCH)
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)

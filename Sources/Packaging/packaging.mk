@@ -14,16 +14,21 @@ LONG += docs swift-test reproducible image-test deb-test deploy-test
 
 ##@ Ship
 
+C_HEADERS = include/mpin.h include/mpin_crypto.h
+# This file says that the pages are there. Without it they would be made again by each `make install`, of which tests run
+# several at a time.
+MAN = build/man/made
+
 install: lib ## install library, headers, manual pages, mpin.pc, CMake files: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
 uninstall: ## remove what `make install` puts there
-install uninstall: man
+install uninstall: $(MAN)
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' MANDIR='$(MANDIR)' \
 		VERSION=$(VERSION) SONAME=$(SONAME) Sources/Packaging/install.sh $@
 
-C_HEADERS = include/mpin.h include/mpin_crypto.h
-
-man: $(STAMP) ## make the manual pages of the C headers, mpin(3), in build/man
+man: $(MAN) ## make the manual pages of the C headers, mpin(3), in build/man
+$(MAN): $(C_HEADERS) Sources/Packaging/reference.py | $(STAMP)
 	@$(PYTHON) -B Sources/Packaging/reference.py man build/man $(C_HEADERS)
+	@touch $@
 
 reference: $(STAMP) ## make the HTML reference of the C headers, in build/docs/c
 	@rm -rf build/docs/c && mkdir -p build/docs
