@@ -8,9 +8,9 @@ import MPinStore
 struct AuditCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Verify the audit log, begin a new file of it, or find a user in it.",
-        subcommands: [Verify.self, Rotate.self, Name.self])
+        subcommands: [Verify.self, Forget.self, Rotate.self, Name.self])
 
-    struct Verify: ParsableCommand {
+    struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show that no line of the audit log was altered, removed, inserted, moved or cut off.",
             discussion: """
@@ -18,6 +18,9 @@ struct AuditCommands: ParsableCommand {
                 is seen to the last line, unless somebody could put back that file, too. Write down the mark that this \
                 command prints, elsewhere, and give it as --expect later: a log without that line is then found out in \
                 any case. Files that were put aside are read where they lie beside the log; what was not seen is named.
+
+                Servers with one PostgreSQL database note there, every few seconds, how far their logs have come. With \
+                --all each log is compared with that, and a log that the database knows must be given.
                 """)
 
         @Option(help: "Folder of a server with all parts in one process.")
@@ -33,37 +36,132 @@ struct AuditCommands: ParsableCommand {
         @Option(help: "NUMBER:TAG, a mark that an earlier verification printed.")
         var expect: String?
 
+        @Flag(help: "The logs of all servers with one database.")
+        var all = false
+
+        @Option(help: "With --all: the database. (default: that of --config)")
+        var database: String?
+
+        @Option(
+            help: """
+                With --all: the state folder of another server, or a copy of its audit/audit.jsonl, audit.key and \
+                audit.jsonl.head; may be repeated.
+                """)
+        var server: [String] = []
+
+        @Option(help: "With --all: a new file for the lines of all logs in the order of time, with their servers.")
+        var merged: String?
+
         @OptionGroup var output: OutputOptions
 
-        func run() throws {
-            try operate {
-                let mark = try expect.map { text in
-                    guard let mark = AuditVerification.Mark(text) else { throw StartError("\(text): not a mark") }
-                    return mark
-                }
-                let found = try AuditVerification(
-                    config.place(audit, stateDir), older: older, expected: mark)
-                for finding in found.findings {
-                    output.print(finding, "\(finding.file):\(finding.line): \(finding.text)")
-                }
-                for text in found.unseen { output.print(["unseen": text], "not seen: \(text)") }
-                let last = found.last.map(\.description) ?? "none"
-                output.print(
-                    Summary(
-                        good: found.good, files: found.files.count, findings: found.findings.count,
-                        unseen: found.unseen.count, mark: last),
-                    "\(found.good) lines in \(found.files.count) files are good, \(found.findings.count) findings; mark \(last)"
-                )
-                guard found.findings.isEmpty else { throw ExitCode(2) }
+        func validate() throws {
+            guard all || (database == nil && server.isEmpty && merged == nil) else {
+                throw ValidationError("--database, --server and --merged need --all")
+            }
+            guard !all || (older.isEmpty && expect == nil) else {
+                throw ValidationError("--older and --expect are for one log: leave out --all")
             }
         }
 
+        func run() async throws {
+            try await operate {
+                let isGood = try await all ? verifyAll() : verifyOne()
+                guard isGood else { throw ExitCode(2) }
+            }
+        }
+
+        private func verifyOne() throws -> Bool {
+            let mark = try expect.map { text in
+                guard let mark = AuditVerification.Mark(text) else { throw StartError("\(text): not a mark") }
+                return mark
+            }
+            let found = try AuditVerification(
+                config.place(audit, stateDir), older: older, expected: mark)
+            report(found, of: nil)
+            return found.findings.isEmpty
+        }
+
+        /// The marks are read before the logs, because servers that run go on writing.
+        private func verifyAll() async throws -> Bool {
+            let (database, folder) = try config.fill(database: database, stateDir: stateDir)
+            guard let database = database ?? folder.map({ $0 + "/rps.sqlite" }) else {
+                throw StartError("give --database, --config or --state-dir")
+            }
+            let marks = try await AuditMarks(database: database).all(at: .now())
+            let own = try config.fill(audit).place(stateDir: folder).map { ("this server", $0) }
+            let others = try server.map { ($0, try AuditPlace(stateDir: $0)) }
+            let found = try AuditLogs([own].compactMap(\.self) + others, marks: marks)
+            for log in found.logs {
+                report(log.verification, of: log.server)
+                if !log.isNoted { print(unseen: "\(log.server): the database does not know this log") }
+            }
+            for missing in found.missing { print(missing) }
+            if let merged { try save(found, to: merged) }
+            return found.missing.isEmpty && found.logs.allSatisfy { $0.verification.findings.isEmpty }
+        }
+
+        private func report(_ found: AuditVerification, of server: String?) {
+            for finding in found.findings {
+                output.print(finding, "\(finding.file):\(finding.line): \(finding.text)")
+            }
+            for text in found.unseen { print(unseen: text) }
+            let last = found.last.map(\.description) ?? "none"
+            output.print(
+                Summary(
+                    server: server, good: found.good, files: found.files.count, findings: found.findings.count,
+                    unseen: found.unseen.count, mark: last),
+                (server.map { "\($0): " } ?? "")
+                    + "\(found.good) lines in \(found.files.count) files are good, \(found.findings.count) findings; mark \(last)"
+            )
+        }
+
+        private func print(unseen text: String) { output.print(["unseen": text], "not seen: \(text)") }
+
+        private func print(_ missing: AuditLogs.Missing) {
+            let (chain, entry) = (missing.chain, missing.entry)
+            output.print(
+                ["missing": chain, "host": entry.host, "mark": entry.mark, "noted": entry.noted.iso],
+                """
+                missing: the log of \(entry.host), called \(chain), which had mark \(entry.mark) at \
+                \(entry.noted.iso): give its folder as --server, or forget it by `mpind audit forget \(chain)`
+                """)
+        }
+
+        private func save(_ logs: AuditLogs, to path: String) throws {
+            let lines = Array((try logs.merged().joined(separator: "\n") + "\n").utf8)
+            try SecretFile.create(path, lines.span)
+        }
+
         private struct Summary: Encodable {
+            let server: String?
             let good: Int
             let files: Int
             let findings: Int
             let unseen: Int
             let mark: String
+        }
+    }
+
+    struct Forget: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget the log of a server that is gone for good, so that `audit verify --all` does not want it.",
+            discussion: "Exit code 2: the database knows no such log.")
+
+        @Argument(help: "The log, as `audit verify --all` calls it.")
+        var chain: String
+
+        @OptionGroup var operating: OperatorOptions
+
+        func run() async throws {
+            try await operate {
+                let (database, audit) = try operating.open()
+                let marks = try await AuditMarks(database: database.service())
+                guard try await marks.forget(chain, at: .now()) else {
+                    complain("no log \(chain.shown)")
+                    throw ExitCode(2)
+                }
+                audit.record(.command("audit forget", [("log", chain)]))
+            }
         }
     }
 

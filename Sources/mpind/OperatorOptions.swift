@@ -129,8 +129,7 @@ struct AuditOptions: ParsableArguments {
         case (let log?, let key?): return try AuditPlace(log: log, keyFile: key, users: auditUsers ?? .plain)
         case (nil, nil):
             guard let stateDir else { return nil }
-            return try AuditPlace(
-                log: stateDir + "/audit/audit.jsonl", keyFile: stateDir + "/audit.key", users: auditUsers ?? .plain)
+            return try AuditPlace(stateDir: stateDir, users: auditUsers ?? .plain)
         default: throw StartError("give --audit-log and --audit-key-file together")
         }
     }

@@ -25,6 +25,9 @@ package struct Audit: Sendable {
     /// The files of the log. Nil if there is no log.
     var place: AuditPlace? { log?.place }
 
+    /// The last line of the log. Nil if there is none, or no log.
+    func mark() throws -> AuditVerification.Mark? { try log?.mark() }
+
     /// Returns an `Audit` that writes into the same log, with `part` as the part of the server in its lines.
     func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
 

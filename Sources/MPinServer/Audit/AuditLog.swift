@@ -80,6 +80,13 @@ package final class AuditLog: Sendable {
         return try files.withLock { try AuditHead(file: $0.head, path: place.head).number == 0 }
     }
 
+    /// The last line of the log. Nil if there is none.
+    func mark() throws -> AuditVerification.Mark? {
+        var last = AuditHead()
+        try locked { _, head in last = head }
+        return last.number > 0 ? AuditVerification.Mark(number: last.number, tag: Hex.encode(last.tag)) : nil
+    }
+
     /// Writes the waiting entries, and then `entry`.
     private func append(_ entry: Entry?) throws {
         try locked { files, head in

@@ -32,6 +32,11 @@ package struct AuditPlace: Sendable {
         self.users = users
     }
 
+    /// The log of a server with all parts in one process.
+    package init(stateDir: String, users: Users = .plain) throws {
+        try self.init(log: stateDir + "/audit/audit.jsonl", keyFile: stateDir + "/audit.key", users: users)
+    }
+
     /// The name by which the log's lines call `user`. Empty if they have no names of users.
     package func name(_ user: String) -> String {
         let user = UserID.normal(user)

@@ -124,9 +124,7 @@ package struct AllInOne: Sendable {
         if let auditPlace { return try audit(auditPlace) }
         try makeFolder(path("audit"))
         _ = try key("audit")
-        let place = try AuditPlace(
-            log: path("audit/audit.jsonl"), keyFile: path("audit.key"), users: auditUsers)
-        return try audit(place)
+        return try audit(AuditPlace(stateDir: stateFolder, users: auditUsers))
     }
 
     private func audit(_ place: AuditPlace) throws -> Audit {

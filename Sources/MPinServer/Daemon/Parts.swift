@@ -129,13 +129,16 @@ package struct Daemon: Service {
                 application = RelyingPartyApplication(config, store: store, local: server?.milagro)
             }
             let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
+            let now = clock.map { clock -> Clock in { clock.now } } ?? daemon.clock
             var services: [any Service] = [
-                Collector(
-                    stores: stores, permitAudit: server?.permitAudit, daemon: daemon,
-                    clock: clock.map { clock -> Clock in { clock.now } } ?? daemon.clock)
+                Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon, clock: now)
             ]
             if let clock { services.append(StoreClockWatch(clock: clock, logger: daemon.logger)) }
             defer { server?.permitAudit.sumUp(isEnd: true) }
+            if let marks = server?.auditMarks {
+                let audit = daemon.parts.audit
+                services.append(AuditMarkWatch(marks: marks, audit: audit, clock: now, logger: daemon.logger))
+            }
             if let service = server?.service {
                 let seconds = service.rules.limits.keyWatchSeconds
                 services.append(KeyWatch(ring: service.keyRing, seconds: seconds, logger: daemon.logger))
@@ -205,6 +208,8 @@ extension Daemon {
         let gate: AuthorityGate?
         let permitAudit: PermitAudit
         let stores: [any Store]
+        /// Nil if other servers cannot have the same database.
+        let auditMarks: AuditMarks?
 
         let openID: OpenIDFace?
         let trust: TrustFace?
@@ -273,7 +278,8 @@ extension Daemon {
         return ServiceParts(
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
-            permitAudit: audit.permits, stores: [durable, shortLived], openID: openID,
+            permitAudit: audit.permits, stores: [durable, shortLived],
+            auditMarks: durable.isNear ? nil : AuditMarks(in: durable), openID: openID,
             trust: trust, mfa: mfa, clock: clock)
     }
 

@@ -1,0 +1,81 @@
+import Foundation
+import Logging
+import MPinSecrets
+import MPinService
+package import MPinStore
+import ServiceLifecycle
+
+/// How far the audit log of each server has come, kept in the database that the servers share. So whoever cuts off a log,
+/// or takes it away whole, would have to alter the database, too.
+package struct AuditMarks: Sendable {
+    /// What is kept of one log.
+    package struct Entry: Codable, Equatable, Sendable, Storable {
+        /// The machine of the server, by which an operator finds it.
+        package let host: String
+        /// The last line, as ``AuditVerification/Mark`` prints it.
+        package let mark: String
+        package let noted: Moment
+    }
+
+    /// The entries, by ``AuditPlace/chain``.
+    private let table: Table<Entry>
+
+    init(in store: any Store) { table = Table("audit_mark", in: store) }
+
+    package init(database: String) async throws { self.init(in: try await openServiceDatabase(database)) }
+
+    package func all(at now: Moment) async throws -> [String: Entry] {
+        Dictionary(try await table.all(at: now).map { ($0.key, $0.value) }) { _, last in last }
+    }
+
+    func note(_ mark: AuditVerification.Mark, of chain: String, at now: Moment) async throws {
+        let entry = Entry(host: ProcessInfo.processInfo.hostName, mark: mark.description, noted: now)
+        try await table.update(chain, at: now) { $0 = .init(entry) }
+    }
+
+    /// Forgets the log of a server that is gone for good. False if there is none called `chain`.
+    package func forget(_ chain: String, at now: Moment) async throws -> Bool {
+        try await table.take(chain, at: now) != nil
+    }
+}
+
+extension AuditPlace {
+    /// The name of the log in the database of the servers: 16 hex digits. It comes from the key, which each server has for
+    /// itself, and reveals nothing of it.
+    package var chain: String {
+        Hex.encode(Array(HMACSHA256.tag(Array("libmpin audit chain\n".utf8), key: key).prefix(8)))
+    }
+}
+
+/// Notes in the database every few seconds, and when the server stops, how far its audit log has come.
+struct AuditMarkWatch: Service {
+    private static let seconds = 5
+
+    let marks: AuditMarks
+    let audit: Audit
+    let clock: Clock
+    let logger: Logger
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            var noted: AuditVerification.Mark?
+            while true {
+                noted = await note(after: noted)
+                try await Task.sleep(for: .seconds(Self.seconds))
+            }
+        }
+        _ = await note(after: nil)
+    }
+
+    /// Notes the last line, unless it is `noted`. Returns the line that the database knows then.
+    private func note(after noted: AuditVerification.Mark?) async -> AuditVerification.Mark? {
+        do {
+            guard let place = audit.place, let mark = try audit.mark(), mark != noted else { return noted }
+            try await marks.note(mark, of: place.chain, at: clock())
+            return mark
+        } catch {
+            logger.warning("not noted how far the audit log has come", metadata: ["error": "\(error)"])
+            return noted
+        }
+    }
+}
