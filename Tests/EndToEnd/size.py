@@ -94,9 +94,14 @@ def sql(url: str, text: str) -> str:
 def postgres_time(database: Database) -> float:
     """The processor time of the PostgreSQL server until now, in seconds, with its processes that have ended."""
     main = int((database.folder / "data/postmaster.pid").read_text().split()[0])
-    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-    ticks = sum(sum(times(pid)[:2]) for pid in children) + sum(times(main))
-    return ticks / os.sysconf("SC_CLK_TCK")
+    while True:
+        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        try:
+            ticks = sum(sum(times(pid)[:2]) for pid in children) + sum(times(main))
+        except (FileNotFoundError, ProcessLookupError):
+            # A process has ended meanwhile, for example one of the autovacuum. All are read again.
+            continue
+        return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def times(pid: int | str) -> list[int]:
