@@ -148,10 +148,10 @@ store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every 
 	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 	STORE=redis Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 
-CLUSTER = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py
-cluster-test: lib server ## three servers with one PostgreSQL database, and with Redis beside it: any of them may be asked, each may be killed
-	$(CLUSTER) $(CLUSTER_FLAGS)
-	$(CLUSTER) --redis $(CLUSTER_FLAGS)
+CLUSTER = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python build/oidc-venv/bin/python -B Tests/EndToEnd
+cluster-test: lib server build/oidc-venv/installed ## three servers with one PostgreSQL database, and with Redis beside it: any of them may be asked, each may be killed
+	$(CLUSTER)/cluster.py $(CLUSTER_FLAGS)
+	$(CLUSTER)/cluster.py --redis $(CLUSTER_FLAGS)
 
 cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
 cluster-soak: cluster-test ## cluster-test with more people, guesses and kills
