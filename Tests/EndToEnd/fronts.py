@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from kept import Kept
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
@@ -87,7 +88,8 @@ def patiently(request: Callable[[], T]) -> T:
 
 
 def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: int) -> str:
-    """Kills each node behind a proxy (haproxy or nginx) while people log in. Only logins that had begun then may fail.
+    """Kills each node behind a proxy (haproxy or nginx) while people log in and register, and operators work. Only logins that
+    had begun then may fail, and nothing that was acknowledged is lost.
     `count` logins come between two kills at least."""
     kills: list[Server] = []
     is_down = threading.Event()
@@ -97,7 +99,9 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
         return lambda: not was_down or len(kills) > before
 
     with behind(folder, proxy, state, options) as (url, nodes):
-        with Crowd(url, begins) as crowd:
+        database = options[options.index("--database") + 1]
+        kept = Kept(folder / f"kept-{proxy}", url, database, lambda user: registered(url, user), [502, 504])
+        with Crowd(url, begins) as crowd, kept.meanwhile():
             for node in nodes:
                 crowd.go_on(count)
                 kills.append(node)
@@ -106,13 +110,14 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
                 crowd.go_on(count)
                 is_down.clear()
                 node.start()
+        said = kept.check(patiently)
         if proxy == "nginx":
             is_found_at_once(nodes, url)
     lost = len(crowd.lost)
     assert lost <= NODES * len(crowd.phones), f"{lost} logins lost"
     if proxy == "nginx":
         no_post_was_repeated(folder / "tried.txt")
-    return f"{len(crowd.logged_in)} logins, each node was killed once, {lost} logins that had begun were lost"
+    return f"{len(crowd.logged_in)} logins, each node was killed once, {lost} logins that had begun were lost; {said} were not"
 
 
 def is_found_at_once(nodes: list[Server], url: str) -> None:
@@ -255,11 +260,12 @@ def nginx_command(folder: Path, port: int, nodes: list[Server]) -> list[str]:
 
 def no_post_was_repeated(log: Path) -> None:
     """Reads in nginx's log, for each request, which servers it was sent to and how many bytes of it went there. A request
-    that changes something goes to another server only if the ones before got nothing."""
+    that changes something goes to another server only if the ones before got nothing; but a PUT, which begins a registration,
+    may begin two."""
     lines = [line.split("|") for line in log.read_text().splitlines()]
     assert any(method == "POST" for method, _, _ in lines), "no request in the log"
     for method, servers, sent in lines:
-        assert method == "GET" or not any(map(int, sent.split(", ")[:-1])), f"{method} was sent twice: {servers}, {sent} bytes"
+        assert method in ("GET", "PUT") or not any(map(int, sent.split(", ")[:-1])), f"{method} was sent twice: {servers}, {sent} bytes"
 
 
 def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> str:
@@ -267,7 +273,7 @@ def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> st
     _, _, rest = (ROOT / "docs/postgres.md").read_text().partition(f"```{program}\n")
     text = rest.partition("```")[0].replace(listen, here)
     for number, node in enumerate(nodes, 1):
-        text = text.replace(f"10.0.0.1{number}:8005", f"127.0.0.1:{node.port}")
+        text = text.replace(f"10.0.0.1{number}:8005", node.address)
     assert here in text, text
     assert "10.0.0." not in text, text
     return text
