@@ -170,11 +170,14 @@ $(BEFORE_SERVER): | $(STAMP)
 upgrade-test: $(BEFORE_SERVER) lib server build/oidc-venv/installed ## servers of the version before and of this one side by side, as during a rolling upgrade
 	$(CLUSTER)/upgrade.py --before $(BEFORE_SERVER)
 
-LONG += upgrade-test
-.PHONY: upgrade-test
+cluster-test-whole: CLUSTER_FLAGS = --whole
+cluster-test-whole: cluster-test ## cluster-test with the checks that take longer
 
-cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
-cluster-soak: cluster-test ## cluster-test with more people, guesses and kills
+cluster-soak: CLUSTER_FLAGS = --whole --people 100 --guesses 2000 --kills 10
+cluster-soak: cluster-test ## the same with more people, guesses and kills
+
+LONG += cluster-test-whole upgrade-test
+.PHONY: cluster-test-whole upgrade-test
 
 size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/size.py $(SIZE_FLAGS)

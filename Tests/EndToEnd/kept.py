@@ -13,7 +13,7 @@ from pathlib import Path
 
 import mpin
 from node import LOST, PIN, PROGRAM
-from phone import Phone, Refused
+from phone import Phone, Refused, wait_until
 
 #: What a client may be told while something fails. 403 and 408: a challenge or token was lost.
 LATER = {403, 408, 503}
@@ -75,8 +75,8 @@ class Kept:
             done.set()
             for thread in threads:
                 thread.join()
-        if problems:
-            raise problems[0]
+            if problems:
+                raise problems[0]
 
     def check(self, try_until_there: Callable[[Callable[[], object]], object]) -> str:
         """Checks that all of it is there. `try_until_there` runs a request, again if the server says "later"."""
@@ -88,7 +88,7 @@ class Kept:
         lost = set(self.clients) - set(listed)
         assert not lost, f"lost clients: {lost}"
         for app in self.apps:
-            app.renew()
+            wait_until(lambda app=app: _renewed(app))
         return (
             f"{len(self.registered)} registrations, {len(self.revoked)} revocations, {len(self.clients)} clients and "
             f"{len(self.apps)} grants"
@@ -111,7 +111,9 @@ class Kept:
         return f"{self._folder.name}-{next(self._numbers)}"
 
     def _add_registration(self, name: str) -> None:
-        self.registered.append(self._register(f"{name}@example.com"))
+        phone = self._register(f"{name}@example.com")
+        self.registered.append(phone)
+        phone.login(PIN)
 
     def _add_revocation(self, name: str) -> None:
         phone = self._register(f"{name}@example.com")
@@ -148,3 +150,14 @@ def _status(phone: Phone) -> int | None:
             raise
         return refused.status
     return None
+
+
+def _renewed(app: mpin.Session) -> bool:
+    """Renews the tokens of an app with its refresh token. False if the server says "later"."""
+    try:
+        app.renew()
+    except mpin.MPinError as error:
+        if error.http_status != 503:
+            raise
+        return False
+    return True
