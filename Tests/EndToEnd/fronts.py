@@ -136,7 +136,8 @@ def is_found_at_once(nodes: list[Server], url: str) -> None:
 
 def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
     """Stops a node behind haproxy (SIGSTOP), which leaves it out, and lets it go on later. No login fails that began after
-    haproxy had noticed, nor any after the node goes on."""
+    haproxy had noticed, nor any after the node goes on. Then no node is ready for a while, but all can log people in; again
+    no login fails."""
     is_stopped, is_out = threading.Event(), threading.Event()
 
     def begins() -> Callable[[], bool]:
@@ -157,18 +158,36 @@ def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
             os.kill(nodes[0].pid, signal.SIGCONT)
         wait_until(lambda: haproxy_says(folder, nodes, "UP"))
         crowd.go_on(count)
+        with unready(state):
+            wait_until(lambda: haproxy_says(folder, nodes, "DOWN"))
+            crowd.go_on(count)
+        wait_until(lambda: haproxy_says(folder, nodes, "UP"))
+        crowd.go_on(count)
     lost = len(crowd.lost)
     assert lost <= len(crowd.phones), f"{lost} logins lost"
-    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {lost} logins that had begun were lost"
+    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {lost} logins that had begun were lost; then none was ready"
 
 
-def rolled(folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path]) -> str:
+@contextlib.contextmanager
+def unready(state: str) -> Iterator[None]:
+    """Takes away a file of a D-TA, which the nodes then count as broken, though they have read it."""
+    file = Path(state) / "dta1.sqlite"
+    away = file.rename(file.with_suffix(".away"))
+    try:
+        yield
+    finally:
+        away.rename(file)
+
+
+def rolled(
+    folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path], has_health: bool = True
+) -> str:
     """Replaces each node behind haproxy by one that runs `programs[0]`, one after the other, then each by `programs[1]`, and
     so on, while people log in and others register. None of their requests fails. At the start the nodes run the last of
-    the programs."""
+    the programs. has_health: whether all programs know the listener for health."""
     known: list[Phone] = []
 
-    with behind(folder, "haproxy", state, options, programs[-1]) as (url, nodes), Crowd(url) as crowd:
+    with behind(folder, "haproxy", state, options, programs[-1], has_health) as (url, nodes), Crowd(url) as crowd:
         for program in programs:
             for number, node in enumerate(nodes, 1):
                 name = f"nodes/node{number}"
@@ -189,14 +208,18 @@ def rolled(folder: Path, state: str, options: Sequence[str], count: int, program
 
 @contextlib.contextmanager
 def behind(
-    folder: Path, proxy: str, state: str, options: Sequence[str], program: Path = PROGRAM
+    folder: Path, proxy: str, state: str, options: Sequence[str], program: Path = PROGRAM, has_health: bool = True
 ) -> Iterator[tuple[str, list[Server]]]:
-    """Starts nodes that run a program, and a proxy before them. Yields the proxy's URL, and the nodes."""
+    """Starts nodes that run a program, and a proxy before them. Yields the proxy's URL, and the nodes. has_health: whether
+    the program knows the listener for health."""
     folder.mkdir()
     [port] = free_ports(1)
     url = f"http://127.0.0.1:{port}"
     options = [*options, "--behind-proxy", "--public-url", url]
-    nodes = [Server(folder / f"behind{n}", state=state, options=options, program=program) for n in range(NODES)]
+    nodes = [
+        Server(folder / f"behind{n}", state=state, options=options, program=program, has_health=has_health)
+        for n in range(NODES)
+    ]
     command = {"haproxy": haproxy_command, "nginx": nginx_command}[proxy]
     try:
         for node in nodes:
@@ -283,7 +306,13 @@ def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> st
     _, _, rest = (ROOT / "docs/postgres.md").read_text().partition(f"```{program}\n")
     text = rest.partition("```")[0].replace(listen, here)
     for number, node in enumerate(nodes, 1):
-        text = text.replace(f"10.0.0.1{number}:8005", f"127.0.0.1:{node.port}")
+        there = f"10.0.0.1{number}:8005"
+        text = text.replace(f"{there} port 8006", f"{there} port {node.health_port}" if node.health_port else there)
+        text = text.replace(there, f"127.0.0.1:{node.port}")
+    if not nodes[0].health_port:
+        # An earlier version says only on its public listener that it lives.
+        text = re.sub(r"/health/(live|ready)", "/rps/clientSettings", text)
     assert here in text, text
+    assert "8006" not in text, text
     assert "10.0.0." not in text, text
     return text

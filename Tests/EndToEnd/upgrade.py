@@ -74,7 +74,7 @@ def main() -> int:
             ("and back", lambda: guesses([after, before], options.people // 5, 60)),
             ("storm", lambda: storm(nodes, 300)),
             ("waking", lambda: waking(nodes, 6)),
-            ("rolled", lambda: rolled(folder / "rolled", first.state, stores(database), 20, [PROGRAM, options.before])),
+            ("rolled", lambda: rolled(folder / "rolled", first.state, stores(database), 20, [PROGRAM, options.before], False)),
         ]
         status = checks.run(named, options.only)
         for node in nodes:
