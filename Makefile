@@ -151,13 +151,35 @@ store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every 
 	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 	STORE=redis Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 
-CLUSTER = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/cluster.py
-cluster-test: lib server ## three servers with one PostgreSQL database, and with Redis beside it: any of them may be asked, each may be killed
-	$(CLUSTER) $(CLUSTER_FLAGS)
-	$(CLUSTER) --redis $(CLUSTER_FLAGS)
+CLUSTER = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python build/oidc-venv/bin/python -B Tests/EndToEnd
+cluster-test: lib server build/oidc-venv/installed ## three servers with one PostgreSQL database, and with Redis beside it: any of them may be asked, each may be killed
+	$(CLUSTER)/cluster.py $(CLUSTER_FLAGS)
+	$(CLUSTER)/cluster.py --redis $(CLUSTER_FLAGS)
 
-cluster-soak: CLUSTER_FLAGS = --people 100 --guesses 2000 --kills 10
-cluster-soak: cluster-test ## cluster-test with more people, guesses and kills
+# The version before this one. Until a version is released (then it is the last tag): the commit that was handed over before.
+# The database must not have changed since then.
+BEFORE = 0766eb227de48d8f2b3bda460d3379325bbaa73f
+BEFORE_SERVER = build/before/$(BEFORE)/.build/release/mpind
+
+# It is built once, in a folder of its own, from nothing.
+$(BEFORE_SERVER): | $(STAMP)
+	@git cat-file -e $(BEFORE)^{commit} 2>/dev/null || { echo "upgrade-test builds the version before, commit $(BEFORE)," \
+		"from the history. That is not here: use a clone with the whole history (git fetch --unshallow)." >&2; exit 1; }
+	@mkdir -p build/before/$(BEFORE)
+	git archive $(BEFORE) | tar -x -C build/before/$(BEFORE)
+	$(SWIFT) build -c release --product mpind --package-path build/before/$(BEFORE)
+
+upgrade-test: $(BEFORE_SERVER) lib server build/oidc-venv/installed ## servers of the version before and of this one side by side, as during a rolling upgrade
+	$(CLUSTER)/upgrade.py --before $(BEFORE_SERVER)
+
+cluster-test-whole: CLUSTER_FLAGS = --whole
+cluster-test-whole: cluster-test ## cluster-test with the checks that take longer
+
+cluster-soak: CLUSTER_FLAGS = --whole --people 100 --guesses 2000 --kills 10
+cluster-soak: cluster-test ## the same with more people, guesses and kills
+
+LONG += cluster-test-whole upgrade-test
+.PHONY: cluster-test-whole upgrade-test
 
 size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/size.py $(SIZE_FLAGS)

@@ -8,7 +8,9 @@ Run by `make cluster-test`. The last line is "N passed, N failed".
 from __future__ import annotations
 
 import argparse
+import base64
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -23,12 +25,22 @@ from pathlib import Path
 from typing import Any
 
 import checks
-from fronts import NODES, killed, paused, rolled
+import requests
+from fronts import NODES, killed, patiently, paused, rolled
+from kept import Kept
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
+from relying_party import FAR, Person, answered, authorize
 from replicas import replicas
 from two_nodes import guess, judged, refusal, replay
+
+
+#: How much more memory in MB a node may need after the last of several faults than after the first.
+GROWTH = 4
+#: The most connections of a node to the database, as docs/postgres.md says: eight for what lasts, eight for what is
+#: short-lived, one for signals.
+CONNECTIONS = 17
 
 
 class Redis:
@@ -102,10 +114,17 @@ class Database:
         self._kill()
         self._script("promote")
 
+    def ask(self, query: str) -> str:
+        """The answer of the server to a query with one value."""
+        command = ["psql", "-qXtA", f"--dbname={self.url.replace('postgres:', 'postgresql:')}", "-c", query]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
     def signal(self, how: signal.Signals) -> None:
         """Sends a signal to the server and all its processes for connections."""
         for pid in self._processes():
-            subprocess.run(["kill", f"-{how.value}", str(pid)], check=False)
+            # A process for a connection may have ended since.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, how)
 
     def _kill(self) -> None:
         processes = self._processes()
@@ -148,15 +167,11 @@ def registered(nodes: list[Server], user: str) -> Roaming:
     return Roaming(nodes, user).register(PIN)
 
 
-def logs_in(phone: Phone) -> bool:
-    """Logs in with the right PIN. False if a node has no connection to the new primary yet, and answers 503."""
-    try:
-        phone.login(PIN)
-    except Refused as refused:
-        if refused.status != 503:
-            raise
-        return False
-    return True
+def guesser(nodes: list[Server], name: str) -> Roaming:
+    """A phone whose requests have its name in the servers' logs."""
+    phone = registered(nodes, f"{name}@example.com")
+    phone.request_id = name
+    return phone
 
 
 def any_node(nodes: list[Server], people: int) -> str:
@@ -207,6 +222,29 @@ def waking(nodes: list[Server], rounds: int) -> str:
     return f"{rounds} pages and their phones were woken at any node, at most {max(took):.1f} s for a login"
 
 
+def codes(nodes: list[Server], database: Database) -> str:
+    """Redeems an authorization code of the OpenID provider several times at all nodes at once. One request gets tokens, and
+    these are worth nothing, because somebody else knew the code."""
+    client, verifier = "codes", "v" * 43
+    mpind("client", "add", client, "--auth-method", "none", "--first-party", "true", "--redirect-uri", FAR,
+          "--database", database.url)  # fmt: skip
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+    person = Person(nodes[0].backend, registered(nodes, "codes@example.com"), PIN)
+    person.open(authorize(nodes[0].backend, client, code_challenge=challenge, code_challenge_method="S256"))
+    code = answered(person.log_in())["code"]
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": FAR}
+    form |= {"client_id": client, "code_verifier": verifier}
+    with ThreadPoolExecutor(3 * NODES) as threads:
+        answers = list(threads.map(lambda node: requests.post(f"{node.backend}/oidc/token", data=form), nodes * 3))
+    good = [answer.json()["access_token"] for answer in answers if answer.status_code == 200]
+    assert len(good) == 1, f"a code was redeemed {len(good)} times"
+    assert {answer.status_code for answer in answers} <= {200, 400, 503}, answers
+    for node in nodes:
+        known = requests.get(f"{node.backend}/oidc/userinfo", headers={"Authorization": f"Bearer {good[0]}"})
+        assert known.status_code == 401, known
+    return f"a code was sent {len(answers)} times to {NODES} nodes, one got tokens, which were revoked"
+
+
 def lost_node(nodes: list[Server], count: int) -> str:
     """Kills one node while people log in at the others: none of their logins fails. `count` is the number of logins
     that each makes at least."""
@@ -230,45 +268,58 @@ def lost_node(nodes: list[Server], count: int) -> str:
     return f"{total} logins while a node was killed and started again, 0 failed"
 
 
-def lost_database(nodes: list[Server], database: Database, count: int) -> str:
-    """Kills the database while people register and log in. Whoever was registered can log in afterwards, and no answer
-    was anything but right, a refusal that says "later", or a lost challenge."""
-    known: list[Roaming] = [registered(nodes, "before@example.com")]
-    done = threading.Event()
-    statuses: dict[int, Refused] = {}
-
-    def live(name: str) -> None:
-        number = 0
-        while not done.is_set():
-            number += 1
-            try:
-                known.append(registered(nodes, f"{name}{number}@example.com"))
-                known[-1].login(PIN)
-            except Refused as refused:
-                statuses[refused.status] = refused
-
-    threads = [threading.Thread(target=live, args=(name,)) for name in ("a", "b", "c")]
-    for thread in threads:
-        thread.start()
+def lost_database(folder: Path, nodes: list[Server], database: Database, count: int) -> str:
+    """Kills the database while people register and log in, and operators work. What was acknowledged is there afterwards, and
+    no answer was anything but right, a refusal that says "later", or a lost challenge."""
+    kept = Kept(folder / "crashed", nodes[0].backend, database.url, lambda user: registered(nodes, user))
     took = []
-    for _ in range(count):
-        wait_until(lambda size=len(known): len(known) > size + 5)
-        database.crash()
-        begun = time.monotonic()
-        for node in nodes:
-            phone = wait_until(lambda node=node: at_node(node, known[0]))
-            wait_until(lambda phone=phone: works(phone))
-        took.append(time.monotonic() - begun)
-    done.set()
-    for thread in threads:
-        thread.join()
-    # 403 and 408: a challenge or token was in an UNLOGGED table, which is empty after a crash.
-    assert set(statuses) <= {403, 408, 503}, statuses
-    for refused in statuses.values():
-        assert_says_when(refused)
-    for phone in known:
-        phone.login(PIN)
-    return f"{len(known)} registrations outlived {count} kills of the database; logins {max(took):.1f} s after its return"
+    with kept.meanwhile():
+        for _ in range(count):
+            wait_until(lambda size=len(kept): len(kept) > size + 8)
+            database.crash()
+            begun = time.monotonic()
+            for node in nodes:
+                phone = wait_until(lambda node=node: at_node(node, kept.registered[0]))
+                wait_until(lambda phone=phone: works(phone))
+            took.append(time.monotonic() - begun)
+    return f"{kept.check(patiently)} outlived {count} kills of the database; logins {max(took):.1f} s after its return"
+
+
+def memory(nodes: list[Server], database: Database, rounds: int) -> str:
+    """Kills the database again and again while many log in. Each node then needs as much memory as after the first time, and
+    has no more connections than docs/postgres.md says."""
+    phones = [registered(nodes, f"piled{number}@example.com") for number in range(16)]
+    sizes: list[list[float]] = []
+    for _ in range(rounds):
+        done = threading.Event()
+
+        def live(phone: Roaming, done: threading.Event = done) -> None:
+            while not done.is_set():
+                works(phone)
+
+        with ThreadPoolExecutor(len(phones)) as threads:
+            running = [threads.submit(live, phone) for phone in phones]
+            try:
+                database.crash()
+                for node in nodes:
+                    wait_until(lambda node=node: works(Roaming([node], phones[0].user, like=phones[0])))
+            finally:
+                done.set()
+            for each in running:
+                each.result()
+        sizes.append([node.memory() for node in nodes])
+    first = sizes[0]
+
+    def grown() -> float:
+        return max(node.memory() - size for node, size in zip(nodes, first, strict=True))
+
+    # What is kept for a minute may still be there.
+    with contextlib.suppress(TimeoutError):
+        wait_until(lambda: grown() <= GROWTH, 90)
+    assert grown() <= GROWTH, f"{grown():.1f} MB more after {rounds} kills than after the first"
+    found = int(database.ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'mpind'"))
+    assert 0 < found <= len(nodes) * CONNECTIONS, f"{found} connections"
+    return f"{max(first):.0f} MB after the first of {rounds} kills, {grown():+.1f} MB after the last, {found} connections"
 
 
 def storm(nodes: list[Server], count: int) -> str:
@@ -327,7 +378,7 @@ def clocks(folder: Path, database: Database, nodes: list[Server]) -> str:
     clock.write_text("+0")
     wrong = Server(
         folder / "clocked", state=nodes[0].state,
-        options=[*stores(database), "--admin-listen", address],
+        options=[*stores(database), "--admin-listen", address, "--behind-proxy", "--public-url", nodes[0].backend],
         prefix=[
             "faketime", "-f", "+0", "env", "-u", "FAKETIME", f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1",
             "FAKETIME_DONT_FAKE_MONOTONIC=1",
@@ -371,23 +422,35 @@ def health(address: str) -> dict[str, Any]:
 
 
 def standstill(nodes: list[Server], database: Database) -> str:
-    """Stops the database for a while (SIGSTOP). Requests get 503 in bounded time, and logins go on afterwards."""
+    """Stops the database for a while (SIGSTOP). Requests get 503 in bounded time, no node is ready, and logins go on
+    afterwards."""
     phone = registered(nodes, "stopped@example.com")
+    wait_until(lambda: all(map(is_ready, nodes)))
     database.signal(signal.SIGSTOP)
     begun = time.monotonic()
     try:
         phone.login(PIN)
-        raise AssertionError("a login without a database")
     except Refused as refused:
         assert refused.status == 503, refused
         assert_says_when(refused)
+    else:
+        raise AssertionError("a login without a database")
     finally:
         took = time.monotonic() - begun
+        are_ready = [is_ready(node) for node in nodes]
         database.signal(signal.SIGCONT)
     assert took < 15, took
+    assert not any(are_ready), are_ready
     begun = time.monotonic()
     wait_until(lambda: works(phone))
-    return f"503 after {took:.1f} s; logins {time.monotonic() - begun:.1f} s after the database went on"
+    back = time.monotonic() - begun
+    wait_until(lambda: all(map(is_ready, nodes)))
+    return f"503 after {took:.1f} s; logins {back:.1f} s after the database went on"
+
+
+def is_ready(node: Server) -> bool:
+    """Asks a node's listener for health whether it is ready."""
+    return requests.get(f"http://127.0.0.1:{node.health_port}/health/ready").status_code == 200
 
 
 def assert_says_when(refused: Refused) -> None:
@@ -400,11 +463,12 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
     of its return. Wrong PINs are not forgotten, and a node says that it is not ready."""
     assert database.redis is not None
     redis = database.redis
+    kept = Kept(folder / "kept-redis", nodes[0].backend, database.url, lambda user: registered(nodes, user))
     [port] = free_ports(1)
     watched = Server(
         folder / "watched", state=nodes[0].state, options=[*stores(database), "--admin-listen", f"127.0.0.1:{port}"]
     )
-    guessed, phone = (registered(nodes, f"{name}@example.com") for name in ("guessed-before", "losing"))
+    guessed, phone = (guesser(nodes, name) for name in ("guessed-before", "losing"))
     assert [refusal(guessed, "4321"), refusal(guessed, "4322")] == [401, 401]
     done = threading.Event()
     logged_in: list[str] = []
@@ -424,19 +488,20 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
         watched.start()
         for thread in threads:
             thread.start()
-        for _ in range(count):
-            size = len(logged_in)
-            wait_until(lambda size=size: len(logged_in) > size + 5)
-            redis.signal(signal.SIGKILL)
-            for node in nodes:
-                wait_until(lambda node=node: refusal(Roaming([node], phone.user, like=phone), PIN) == 503)
-            assert health(f"127.0.0.1:{port}")["checks"]["short-lived"] == "DOWN"
-            redis.start_again()
-            begun = time.monotonic()
-            for node in nodes:
-                wait_until(lambda node=node: works(Roaming([node], phone.user, like=phone)))
-            took.append(time.monotonic() - begun)
-            wait_until(lambda: health(f"127.0.0.1:{port}")["status"] == "UP")
+        with kept.meanwhile():
+            for _ in range(count):
+                size = len(logged_in)
+                wait_until(lambda size=size: len(logged_in) > size + 5)
+                redis.signal(signal.SIGKILL)
+                for node in nodes:
+                    wait_until(lambda node=node: refusal(Roaming([node], phone.user, like=phone), PIN) == 503)
+                assert health(f"127.0.0.1:{port}")["checks"]["short-lived"] == "DOWN"
+                redis.start_again()
+                begun = time.monotonic()
+                for node in nodes:
+                    wait_until(lambda node=node: works(Roaming([node], phone.user, like=phone)))
+                took.append(time.monotonic() - begun)
+                wait_until(lambda: health(f"127.0.0.1:{port}")["status"] == "UP")
     finally:
         done.set()
         for thread in threads:
@@ -445,10 +510,13 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
     # 403 and 408: a challenge or token was lost.
     assert statuses <= {403, 408, 503}, statuses
     assert max(took) < 3, took
-    before = judged(nodes)
     assert [refusal(guessed, "4323"), refusal(guessed, PIN)] == [410, 410]
-    assert judged(nodes) - before <= 1, "more than three guesses were judged"
-    return f"{count} kills of Redis, {len(logged_in)} logins, the first ones at most {max(took):.1f} s after its return"
+    assert judged(nodes, guessed.request_id) == 3, "more than three guesses were judged"
+    said = kept.check(patiently)
+    return (
+        f"{said} outlived {count} kills of Redis; {len(logged_in)} logins, the first ones at most {max(took):.1f} s after "
+        "its return"
+    )
 
 
 def redis_stands_still(database: Database, nodes: list[Server]) -> str:
@@ -555,59 +623,90 @@ def copy_with_kills(words: list[str]) -> int:
 
 
 def failover(folder: Path, redis: Redis | None) -> str:
-    """Kills the primary while people register and somebody guesses, and promotes its synchronous standby. Nothing that
-    was acknowledged is lost (registrations, revocations, blocks, wrong PINs), and no fourth guess is judged."""
+    """Kills the primary while people register, operators work and somebody guesses, and promotes its synchronous standby.
+    Nothing that was acknowledged is lost (also blocks and wrong PINs), and no fourth guess is judged."""
     database = Database(redis)
     database.add_standby()
     nodes = start(folder / "failover", database)
     try:
-        known = [registered(nodes, f"known{number}@example.com") for number in range(3)]
-        guessed, fresh = (registered(nodes, f"{name}@example.com") for name in ("guessed", "fresh"))
+        kept = Kept(folder / "kept", nodes[0].backend, database.url, lambda user: registered(nodes, user))
+        guessed, fresh, blocked = (guesser(nodes, name) for name in ("guessed", "fresh", "blocked"))
         assert [refusal(guessed, "4321"), refusal(guessed, "4322")] == [401, 401]
-        revoked, blocked = (registered(nodes, f"{name}@example.com") for name in ("revoked", "blocked"))
-        mpind("user", "revoke", revoked.user, "--database", database.url)
         assert [refusal(blocked, pin) for pin in ("4321", "4322", "4323")] == [401, 401, 410]
-        before = judged(nodes)
         done = threading.Event()
-
-        def register() -> None:
-            number = 0
-            while not done.is_set():
-                number += 1
-                with contextlib.suppress(Refused):
-                    known.append(registered(nodes, f"during{number}@example.com"))
 
         def attack() -> None:
             while not done.is_set():
                 refusal(fresh, "4321")
 
-        threads = [threading.Thread(target=work) for work in (register, attack, attack)]
-        for thread in threads:
-            thread.start()
-        wait_until(lambda: len(known) > 6)
-        database.fail_over()
-        begun, size = time.monotonic(), len(known)
-        wait_until(lambda: len(known) > size)
-        took = time.monotonic() - begun
-        done.set()
-        for thread in threads:
-            thread.join()
+        threads = [threading.Thread(target=attack) for _ in range(2)]
+        with kept.meanwhile():
+            for thread in threads:
+                thread.start()
+            try:
+                wait_until(lambda: len(kept) > 12)
+                database.fail_over()
+                begun, size = time.monotonic(), len(kept.registered)
+                wait_until(lambda: len(kept.registered) > size)
+                took = time.monotonic() - begun
+            finally:
+                done.set()
+                for thread in threads:
+                    thread.join()
         assert took < 5, f"the first registration came {took:.1f} s after the promotion"
-        wait_until(lambda: refusal(fresh, "4323") == 410)
-        found = judged(nodes) - before
-        assert found <= 3, f"{found} guesses were judged"
         # The two wrong PINs before the failover are not forgotten, so only one more is judged.
-        before = judged(nodes)
-        wait_until(lambda: refusal(guessed, "4323") == 410)
-        assert judged(nodes) - before <= 1, "more than three guesses were judged"
-        for phone in known:
-            wait_until(lambda: logs_in(phone))
-        assert [refusal(revoked, PIN), refusal(blocked, PIN)] == [410, 410]
-        return f"{len(known)} registrations, a revocation, a block and all wrong PINs outlived it; {took:.1f} s until it took writes"
+        for phone in (fresh, guessed):
+            wait_until(lambda phone=phone: refusal(phone, "4323") == 410)
+            found = judged(nodes, phone.request_id)
+            assert 0 < found <= 3, f"{found} guesses were judged"
+        wait_until(lambda: refusal(blocked, PIN) == 410)
+        said = kept.check(patiently)
+        chains_are_whole(nodes)
+        return f"{said}, a block and all wrong PINs outlived it; {took:.1f} s until it took writes"
     finally:
         for node in nodes:
             node.kill()
         database.close()
+
+
+def chains_are_whole(nodes: list[Server]) -> int:
+    """Verifies the audit log of each node. Returns the number of lines."""
+    lines = 0
+    for node in nodes:
+        said = json.loads(mpind("audit", "verify", *audit(node), "--json").splitlines()[-1])
+        assert said["findings"] == said["unseen"] == 0, said
+        lines += said["good"]
+    return lines
+
+
+def audited(nodes: list[Server]) -> str:
+    """Logs in with right and wrong PINs at any node. Each verdict has one line in one node's audit log, and no line of any
+    node is altered or missing, after all that the other checks have done to the nodes."""
+    phone = registered(nodes, "audited@example.com")
+    told = [200] * 10
+    for _ in range(10):
+        phone.login(PIN)
+    for pin in ("4321", "4322", "4323", PIN):
+        told.append(refusal(phone, pin) or 0)
+    found = []
+    for node in nodes:
+        for line in map(json.loads, Path(audit(node)[1]).read_text().splitlines()):
+            if line["event"] == "login" and line.get("user") == phone.user:
+                found.append(int(line["status"]))
+    assert sorted(found) == sorted(told) and told[-4:] == [401, 401, 410, 410], (told, found)
+    return f"{chains_are_whole(nodes)} lines in {len(nodes)} chains, one for each of {len(told)} verdicts"
+
+
+def audit(node: Server) -> list[str]:
+    """The options for the audit log of a node."""
+    number = node.folder.name
+    return ["--audit-log", f"{node.folder}/audit/audit{number}.jsonl", "--audit-key-file", f"{node.state}/audit.key"]
+
+
+def make_audit(node: Server) -> None:
+    """Makes the folder of a node's audit log, and the key, which all nodes share."""
+    (node.folder / "audit").mkdir()
+    mpind("keys", "new", "--keep", f"{node.state}/audit.key")
 
 
 def at_node(node: Server, phone: Phone) -> Roaming | None:
@@ -631,7 +730,10 @@ def operators(nodes: list[Server], database: Database, folder: Path) -> str:
     server's configuration."""
     phone = registered(nodes, "operated@example.com")
     config = folder / "mpind.yaml"
-    config.write_text(f'state-dir: "{nodes[0].state}"\ndatabase: "{database.url}"\n')
+    _, log, _, key = audit(nodes[0])
+    config.write_text(
+        f'state-dir: "{nodes[0].state}"\ndatabase: "{database.url}"\naudit-log: "{log}"\naudit-key-file: "{key}"\n'
+    )
     by_url, by_config = ["--database", database.url], ["--config", str(config)]
     assert f'"user":"{phone.user}"' in mpind("user", "list", "--json", *by_url)
     mpind("client", "add", "shop", "--redirect-uri", "https://shop.example.com/back", *by_config)
@@ -658,24 +760,30 @@ def main() -> int:
     parser.add_argument("--guesses", type=int, default=300)
     parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--redis", action="store_true", help="keep what is good for minutes in Redis")
+    parser.add_argument("--whole", action="store_true", help="also the checks that take long")
     parser.add_argument("--only", metavar="NAME", help="this check alone")
     options = parser.parse_args()
     redis = Redis() if options.redis else None
     database = Database(redis)
     with tempfile.TemporaryDirectory() as folder:
         nodes = start(Path(folder), database)
+
+        def proxied(proxy: str) -> str:
+            return killed(Path(folder) / proxy, proxy, nodes[0].state, stores(database), 20, options.whole)
+
         named: list[checks.Check] = [
             ("any node", lambda: any_node(nodes, options.people)),
             ("guesses", lambda: guesses(nodes, options.people // 5, 60)),
             ("waking", lambda: waking(nodes, 6)),
+            ("codes", lambda: codes(nodes, database)),
             ("operators", lambda: operators(nodes, database, Path(folder))),
             ("lost node", lambda: lost_node(nodes, 20)),
-            ("haproxy", lambda: killed(Path(folder) / "haproxy", "haproxy", nodes[0].state, stores(database), 20)),
-            ("nginx", lambda: killed(Path(folder) / "nginx", "nginx", nodes[0].state, stores(database), 20)),
+            ("haproxy", lambda: proxied("haproxy")),
+            ("nginx", lambda: proxied("nginx")),
             ("stopped node", lambda: paused(Path(folder) / "paused", nodes[0].state, stores(database), 20)),
             ("restarts", lambda: rolled(Path(folder) / "restarts", nodes[0].state, stores(database), 20, [PROGRAM])),
             ("D-TA", lambda: replicas(Path(folder))),
-            ("lost database", lambda: lost_database(nodes, database, options.kills)),
+            ("lost database", lambda: lost_database(Path(folder), nodes, database, options.kills)),
             ("storm", lambda: storm(nodes, options.guesses)),
             ("rates", lambda: rates(Path(folder), database, nodes[0].state)),
             ("clocks", lambda: clocks(Path(folder), database, nodes)),
@@ -692,6 +800,10 @@ def main() -> int:
                 ("lost Redis", lambda: lost_redis(Path(folder), database, nodes, options.kills)),
                 ("Redis stopped", lambda: redis_stands_still(database, nodes)),
             ]
+        elif options.whole:
+            named.append(("memory", lambda: memory(nodes, database, 1 + options.kills)))
+        # After all that happened to the nodes.
+        named.append(("audit", lambda: audited(nodes)))
         status = checks.run(named, options.only)
         for node in nodes:
             node.kill()
@@ -708,12 +820,16 @@ def stores(database: Database) -> list[str]:
 
 
 def start(folder: Path, database: Database) -> list[Server]:
-    """Starts nodes with one state folder (keys, D-TAs) and one database."""
+    """Starts nodes with one state folder (keys, D-TAs) and one database, each with an audit log of its own. The public URL is
+    that of the first, and no proxy is before them: the tests themselves choose a node, and the ids of requests."""
     folder.mkdir(exist_ok=True)
     nodes: list[Server] = []
+    options = [*stores(database), "--behind-proxy"]
     for number in range(NODES):
         state = nodes[0].state if nodes else None
-        nodes.append(Server(folder / str(number), state=state, log_level="debug", options=stores(database)))
+        nodes.append(Server(folder / str(number), state=state, log_level="debug", options=options, has_health=True))
+        make_audit(nodes[-1])
+        nodes[-1].options += ["--public-url", nodes[0].backend, *audit(nodes[-1])]
         nodes[-1].start()
     return nodes
 

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from kept import Kept
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
@@ -86,9 +87,10 @@ def patiently(request: Callable[[], T]) -> T:
                 raise
 
 
-def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: int) -> str:
-    """Kills each node behind a proxy (haproxy or nginx) while people log in. Only logins that had begun then may fail.
-    `count` logins come between two kills at least."""
+def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: int, is_whole: bool) -> str:
+    """Kills each node behind a proxy (haproxy or nginx) while people log in. Only logins that had begun then may fail. `count`
+    logins come between two kills at least. is_whole: people also register meanwhile, and operators work, and nothing that was
+    acknowledged is lost."""
     kills: list[Server] = []
     is_down = threading.Event()
 
@@ -97,22 +99,30 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
         return lambda: not was_down or len(kills) > before
 
     with behind(folder, proxy, state, options) as (url, nodes):
-        with Crowd(url, begins) as crowd:
+        database = options[options.index("--database") + 1]
+        kept = None
+        if is_whole:
+            kept = Kept(folder / f"kept-{proxy}", url, database, lambda user: registered(url, user), [502, 504])
+        with Crowd(url, begins) as crowd, kept.meanwhile() if kept else contextlib.nullcontext():
             for node in nodes:
                 crowd.go_on(count)
+                if proxy == "haproxy":
+                    # On a busy machine the node before may have been away so long that haproxy does not use it yet.
+                    wait_until(lambda: haproxy_says(folder, nodes, "UP"))
                 kills.append(node)
                 node.end(signal.SIGKILL)
                 is_down.set()
                 crowd.go_on(count)
                 is_down.clear()
                 node.start()
+        said = f"; {kept.check(patiently)} were not" if kept else ""
         if proxy == "nginx":
             is_found_at_once(nodes, url)
     lost = len(crowd.lost)
     assert lost <= NODES * len(crowd.phones), f"{lost} logins lost"
     if proxy == "nginx":
         no_post_was_repeated(folder / "tried.txt")
-    return f"{len(crowd.logged_in)} logins, each node was killed once, {lost} logins that had begun were lost"
+    return f"{len(crowd.logged_in)} logins, each node was killed once, {lost} logins that had begun were lost{said}"
 
 
 def is_found_at_once(nodes: list[Server], url: str) -> None:
@@ -126,7 +136,8 @@ def is_found_at_once(nodes: list[Server], url: str) -> None:
 
 def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
     """Stops a node behind haproxy (SIGSTOP), which leaves it out, and lets it go on later. No login fails that began after
-    haproxy had noticed, nor any after the node goes on."""
+    haproxy had noticed, nor any after the node goes on. Then no node is ready for a while, but all can log people in; again
+    no login fails."""
     is_stopped, is_out = threading.Event(), threading.Event()
 
     def begins() -> Callable[[], bool]:
@@ -138,39 +149,57 @@ def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
         is_stopped.set()
         os.kill(nodes[0].pid, signal.SIGSTOP)
         try:
-            wait_until(lambda: haproxy_says(folder, 1, "status") == "DOWN")
+            wait_until(lambda: haproxy_says(folder, nodes[:1], "DOWN"))
             is_out.set()
             phone = patiently(lambda: registered(url, "meanwhile@example.com"))
             for _ in range(count):
                 patiently(lambda: phone.login(PIN))
         finally:
             os.kill(nodes[0].pid, signal.SIGCONT)
-        wait_until(lambda: haproxy_says(folder, 1, "status") == "UP")
+        wait_until(lambda: haproxy_says(folder, nodes, "UP"))
+        crowd.go_on(count)
+        with unready(state):
+            wait_until(lambda: haproxy_says(folder, nodes, "DOWN"))
+            crowd.go_on(count)
+        wait_until(lambda: haproxy_says(folder, nodes, "UP"))
         crowd.go_on(count)
     lost = len(crowd.lost)
     assert lost <= len(crowd.phones), f"{lost} logins lost"
-    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {lost} logins that had begun were lost"
+    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {lost} logins that had begun were lost; then none was ready"
 
 
-def rolled(folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path]) -> str:
+@contextlib.contextmanager
+def unready(state: str) -> Iterator[None]:
+    """Takes away a file of a D-TA, which the nodes then count as broken, though they have read it."""
+    file = Path(state) / "dta1.sqlite"
+    away = file.rename(file.with_suffix(".away"))
+    try:
+        yield
+    finally:
+        away.rename(file)
+
+
+def rolled(
+    folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path], has_health: bool = True
+) -> str:
     """Replaces each node behind haproxy by one that runs `programs[0]`, one after the other, then each by `programs[1]`, and
     so on, while people log in and others register. None of their requests fails. At the start the nodes run the last of
-    the programs."""
+    the programs. has_health: whether all programs know the listener for health."""
     known: list[Phone] = []
 
-    with behind(folder, "haproxy", state, options, programs[-1]) as (url, nodes), Crowd(url) as crowd:
+    with behind(folder, "haproxy", state, options, programs[-1], has_health) as (url, nodes), Crowd(url) as crowd:
         for program in programs:
             for number, node in enumerate(nodes, 1):
                 name = f"nodes/node{number}"
                 tell_haproxy(folder, f"set server {name} state drain")
-                wait_until(lambda number=number: haproxy_says(folder, number, "scur") == "0")
+                wait_until(lambda number=number: statistics(folder)[number - 1]["scur"] == "0")
                 node.end(signal.SIGTERM)
                 known.append(patiently(lambda: registered(url, f"rolled{len(known)}@example.com")))
                 crowd.go_on(count)
                 node.program = program
                 node.start()
                 tell_haproxy(folder, f"set server {name} state ready")
-                wait_until(lambda number=number: haproxy_says(folder, number, "status") == "UP")
+                wait_until(lambda: haproxy_says(folder, nodes, "UP"))
                 crowd.go_on(count)
         for phone in known:
             patiently(lambda phone=phone: phone.login(PIN))
@@ -179,14 +208,18 @@ def rolled(folder: Path, state: str, options: Sequence[str], count: int, program
 
 @contextlib.contextmanager
 def behind(
-    folder: Path, proxy: str, state: str, options: Sequence[str], program: Path = PROGRAM
+    folder: Path, proxy: str, state: str, options: Sequence[str], program: Path = PROGRAM, has_health: bool = True
 ) -> Iterator[tuple[str, list[Server]]]:
-    """Starts nodes that run a program, and a proxy before them. Yields the proxy's URL, and the nodes."""
+    """Starts nodes that run a program, and a proxy before them. Yields the proxy's URL, and the nodes. has_health: whether
+    the program knows the listener for health."""
     folder.mkdir()
     [port] = free_ports(1)
     url = f"http://127.0.0.1:{port}"
     options = [*options, "--behind-proxy", "--public-url", url]
-    nodes = [Server(folder / f"behind{n}", state=state, options=options, program=program) for n in range(NODES)]
+    nodes = [
+        Server(folder / f"behind{n}", state=state, options=options, program=program, has_health=has_health)
+        for n in range(NODES)
+    ]
     command = {"haproxy": haproxy_command, "nginx": nginx_command}[proxy]
     try:
         for node in nodes:
@@ -232,11 +265,15 @@ def tell_haproxy(folder: Path, command: str) -> str:
         return b"".join(iter(lambda: admin.recv(65536), b"")).decode()
 
 
-def haproxy_says(folder: Path, number: int, column: str) -> str:
-    """What haproxy says of a node in a column of its statistics."""
-    text = tell_haproxy(folder, "show stat")
-    rows = csv.DictReader(text.removeprefix("# ").splitlines())
-    return next(row[column] for row in rows if row["svname"] == f"node{number}")
+def haproxy_says(folder: Path, nodes: list[Server], status: str) -> bool:
+    """Whether haproxy says of all these nodes, the first ones, that they are UP, or that they are DOWN."""
+    return all(row["status"] == status for _, row in zip(nodes, statistics(folder)))
+
+
+def statistics(folder: Path) -> list[dict[str, str]]:
+    """What haproxy says of each node."""
+    rows = csv.DictReader(tell_haproxy(folder, "show stat").removeprefix("# ").splitlines())
+    return [row for row in rows if row["pxname"] == "nodes" and row["svname"].startswith("node")]
 
 
 def nginx_command(folder: Path, port: int, nodes: list[Server]) -> list[str]:
@@ -255,11 +292,13 @@ def nginx_command(folder: Path, port: int, nodes: list[Server]) -> list[str]:
 
 def no_post_was_repeated(log: Path) -> None:
     """Reads in nginx's log, for each request, which servers it was sent to and how many bytes of it went there. A request
-    that changes something goes to another server only if the ones before got nothing."""
+    that changes something goes to another server only if the ones before got nothing; but a PUT, which begins a registration,
+    may begin two."""
     lines = [line.split("|") for line in log.read_text().splitlines()]
     assert any(method == "POST" for method, _, _ in lines), "no request in the log"
     for method, servers, sent in lines:
-        assert method == "GET" or not any(map(int, sent.split(", ")[:-1])), f"{method} was sent twice: {servers}, {sent} bytes"
+        was_sent = any(map(int, sent.split(", ")[:-1]))
+        assert method in ("GET", "PUT") or not was_sent, f"{method} was sent twice: {servers}, {sent} bytes"
 
 
 def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> str:
@@ -267,7 +306,13 @@ def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> st
     _, _, rest = (ROOT / "docs/postgres.md").read_text().partition(f"```{program}\n")
     text = rest.partition("```")[0].replace(listen, here)
     for number, node in enumerate(nodes, 1):
-        text = text.replace(f"10.0.0.1{number}:8005", f"127.0.0.1:{node.port}")
+        there = f"10.0.0.1{number}:8005"
+        text = text.replace(f"{there} port 8006", f"{there} port {node.health_port}" if node.health_port else there)
+        text = text.replace(there, f"127.0.0.1:{node.port}")
+    if not nodes[0].health_port:
+        # An earlier version says only on its public listener that it lives.
+        text = re.sub(r"/health/(live|ready)", "/rps/clientSettings", text)
     assert here in text, text
+    assert "8006" not in text, text
     assert "10.0.0." not in text, text
     return text

@@ -39,13 +39,17 @@ class Server:
         options: Sequence[str] = (),
         prefix: Sequence[str] = (),
         program: Path = PROGRAM,
+        has_health: bool = False,
     ) -> None:
         """state: the state folder of another server, to share its databases; None: a new folder. mails: the folder for
         mails; None: it sends none, and registrations need no confirmation. options: more options. prefix: a command
-        that runs the server. program: another mpind, for example that of an earlier version."""
+        that runs the server. program: another mpind, for example that of an earlier version. has_health: whether it has
+        a listener for health alone."""
         folder.mkdir(exist_ok=True)
-        self.port, *others = free_ports(4)
+        self.folder = folder
+        self.port, health_port, *others = free_ports(5)
         self.backend = f"http://127.0.0.1:{self.port}"
+        self.health_port = health_port if has_health else None
         self.private_port, self.dta1_port, self.dta2_port = others
         self.state = state or str(folder / "state")
         self.mails = mails
@@ -54,8 +58,9 @@ class Server:
         ports = [text for pair in zip(names, [self.port, *others]) for text in map(str, pair)]
         self.program = program
         self._prefix = prefix
-        self._options = [
+        self.options = [
             "--all-in-one", "--state-dir", self.state,
+            *(["--health-listen", f"127.0.0.1:{health_port}"] if has_health else []),
             *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
             *([] if "--rate-limits" in options else ["--rate-limits", "off"]),
             "--log-level", log_level, *ports, *options,
@@ -65,7 +70,7 @@ class Server:
     def start(self, *more: str) -> float:
         """Starts the server with additional options `more`, and returns the seconds until it answered."""
         begun = time.monotonic()
-        self.process = subprocess.Popen([*self._prefix, str(self.program), *self._options, *more], stderr=self._log)
+        self.process = subprocess.Popen([*self._prefix, str(self.program), *self.options, *more], stderr=self._log)
         wait_until(self._answers, 60)
         return time.monotonic() - begun
 

@@ -27,6 +27,8 @@ class Phone:
 
     def __init__(self, backend: str, user: str) -> None:
         self.user = user
+        #: The id of its requests, which the server's log then has. Empty: the server chooses each.
+        self.request_id = ""
         self._backend = backend
         self.settings = self.ask("GET", "/rps/clientSettings")
         self.id = b""
@@ -120,7 +122,8 @@ class Phone:
         kind_of = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         with closing(kind_of(parts.netloc, timeout=60)) as connection:
             kind = {"Content-Type": "application/json"} if body else {}
-            connection.request(method, target, content, {**kind, **(headers or {})})
+            name = {"X-Request-Id": self.request_id} if self.request_id else {}
+            connection.request(method, target, content, {**kind, **name, **(headers or {})})
             answer = connection.getresponse()
             text = answer.read()
         if answer.status != 200:

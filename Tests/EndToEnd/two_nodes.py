@@ -78,8 +78,10 @@ def guess(nodes: list[Server], user: str, guesses: int, is_killed: bool) -> None
     assert 0 < found <= LIMIT, f"{found} guesses were judged"
 
 
-def judged(nodes: list[Server]) -> int:
-    return sum(node.log_text().count('"message":"proof judged"') for node in nodes)
+def judged(nodes: list[Server], request_id: str = "") -> int:
+    """Counts the proofs that nodes have judged: all, or those of requests with an id (Phone.request_id)."""
+    lines = (line for node in nodes for line in node.log_text().splitlines())
+    return sum('"message":"proof judged"' in line and (not request_id or f'"{request_id}"' in line) for line in lines)
 
 
 def refusal(phone: Phone, pin: str) -> int | None:

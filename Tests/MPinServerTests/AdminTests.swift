@@ -96,6 +96,39 @@ final class AdminTests: XCTestCase {
         XCTAssertTrue(mpind.logText.contains("admin listener must be on a loopback address"), mpind.logText)
     }
 
+    func testTheHealthListenerTellsTheStateAndNothingElse() throws {
+        let (backend, health) = (backend, freePorts(1)[0])
+        let mpind = try started(["--health-listen", "127.0.0.1:\(health)"])
+        func state(_ question: String) throws -> (status: Int, text: String) {
+            let answer = try backend.call("GET", "/health/" + question, port: health)
+            return (answer.status, answer.text)
+        }
+        XCTAssertTrue(try state("ready") == (200, #"{"status":"UP"}"#))
+        let path = backend.stateFolder + "/dta1.sqlite"
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        let end = Date(timeIntervalSinceNow: 30)
+        while try state("ready").status == 200, Date() < end {}
+        XCTAssertTrue(try state("ready") == (503, #"{"status":"DOWN"}"#))
+        XCTAssertTrue(try state("live") == (200, #"{"status":"UP"}"#))
+        for other in ["/metrics", "/users", "/rps/clientSettings"] {
+            XCTAssertEqual(try backend.call("GET", other, port: health).status, 404, other)
+        }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    func testTheHealthListenerAsksTheStoreOnceASecondAtMost() throws {
+        let (backend, health) = (backend, freePorts(1)[0])
+        let start = Date()
+        let mpind = try started(["--health-listen", "127.0.0.1:\(health)"])
+        for _ in 0..<200 { XCTAssertEqual(try backend.call("GET", "/health/ready", port: health).status, 200) }
+        let line = try XCTUnwrap(
+            try ask("/metrics").text.firstMatch(of: /mpin_store_operation_seconds_count{operation="check"} ([0-9]+)/))
+        let checks = try XCTUnwrap(Double(line.1))
+        XCTAssertGreaterThan(checks, 0)
+        XCTAssertLessThanOrEqual(checks, Date().timeIntervalSince(start) + 1)
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
     func testMetricsCountWhatHappensAndNameNobody() throws {
         let mpind = try started()
         let client = TestClient(backend: backend)

@@ -294,10 +294,13 @@ final class OptionsTests: XCTestCase {
             ["--tls-cert", "a"], ["--tls-key", "a"], ["--trusted-proxy", "10.0.0.1"],
             ["--tls-cert", "a", "--tls-key", "b", "--behind-proxy"], ["--behind-proxy", "--trusted-proxy", "ten"],
             ["--tls-cert", "/none", "--tls-key", "/none"], ["--admin-listen", "nowhere"],
+            ["--health-listen", "nowhere"],
         ] {
             XCTAssertThrowsError(try check(.serve, arguments), "\(arguments)")
         }
-        try check(.serve, ["--behind-proxy", "--trusted-proxy", "10.0.0.0/8", "--public-url", "https://a.example"])
+        let proxy = ["--behind-proxy", "--trusted-proxy", "10.0.0.0/8", "--public-url", "https://a.example"]
+        try check(.serve, proxy)
+        try check(.serve, proxy + ["--health-listen", "0.0.0.0:9000"])
     }
 
     /// The options that each part requires in all cases.
@@ -517,6 +520,7 @@ final class OptionsTests: XCTestCase {
             (.serve, ["--push-url", "https://a.example", "--push-key-file", "x", "--trust=false"], "needs --trust"),
             (.serve, ["--push-url", "https://a.example", "--push-key-file", "x", "--force-activate"], "needs --trust"),
             (.serve, ["--admin-listen", "0.0.0.0:9000"], "admin listener must be on a loopback address"),
+            (.serve, ["--health-listen", "0.0.0.0:9000"], "must be on a loopback address"),
             (.rps, ["--listen", "192.0.2.1:80"], "must be on a loopback address"),
             (.rps, ["--private-listen", "192.0.2.1:80", "--rpa-key-file", "x"], "must be on a loopback address"),
         ] as [(ServerPart, [String], String)] {

@@ -42,6 +42,22 @@ final class Health: Sendable {
     }
 }
 
+/// Whether this process can serve requests, for callers that may be anybody: however many ask, the checks run at most
+/// once a second.
+actor RecentHealth {
+    private let health: Health
+    private var last: (begun: ContinuousClock.Instant, answer: Task<Bool, Never>)?
+
+    init(_ health: Health) { self.health = health }
+
+    func isReady() async -> Bool {
+        if let last, .now - last.begun < .seconds(1) { return await last.answer.value }
+        let answer = Task { [health] in await health.report().values.allSatisfy(\.self) }
+        last = (.now, answer)
+        return await answer.value
+    }
+}
+
 /// Reports the process as not ready at the beginning of a graceful shutdown.
 struct Draining: Service {
     let health: Health

@@ -21,6 +21,8 @@ package struct Parts: Sendable {
     package var rates = RateLimits.standard
     /// The listener for health and metrics, always on a loopback address; nil: none.
     package var adminListen: ListenAddress?
+    /// The listener for health alone; nil: none.
+    package var healthListen: ListenAddress?
     /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
     package var gatesAuthority = false
     package var audit = Audit.off
@@ -66,9 +68,9 @@ package struct Daemon: Service {
 
     package func run() async throws {
         let readiness = Readiness(listeners: listenerCount, url: url, logger: logger, onReady: onReady)
-        // The admin listener is the first one, so it can be asked before the others are there.
+        // These two listeners are the first ones, so they can be asked before the others are there.
         health.add("listeners") { readiness.isComplete }
-        var services: [any Service] = try adminListener(readiness).map { [$0] } ?? []
+        var services: [any Service] = try [adminListener(readiness), healthListener(readiness)].compactMap(\.self)
         for config in parts.authorities { services.append(try await authority(config, readiness)) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }
         services.append(Draining(health: health))
@@ -416,6 +418,18 @@ extension Daemon {
         }
     }
 
+    private func healthListener(_ readiness: Readiness) throws -> Listener? {
+        guard let address = parts.healthListen else { return nil }
+        var limits = limits
+        limits.connections = min(limits.connections, limits.connectionsPerAddress)
+        return try Listener(
+            "health", address, edge: Edge(exposure: parts.exposure, limits: limits, metrics: metrics),
+            readiness: readiness, logger: logger
+        ) { router in
+            HealthRoutes(health: RecentHealth(health)).add(to: router)
+        }
+    }
+
     fileprivate var clock: Clock { parts.rps?.clock ?? parts.rpa?.clock ?? Moment.now }
     fileprivate var limits: Limits { parts.limits }
     private var names: [String] {
@@ -431,7 +445,8 @@ extension Daemon {
     private var publicAddresses: [ListenAddress] { parts.publicAddresses }
     private var privateAddresses: [ListenAddress] { parts.privateAddresses }
     private var listenerCount: Int {
-        parts.authorities.count + publicAddresses.count + privateAddresses.count + (parts.adminListen == nil ? 0 : 1)
+        parts.authorities.count + publicAddresses.count + privateAddresses.count
+            + [parts.adminListen, parts.healthListen].compactMap(\.self).count
     }
 
     private func edge(_ address: ListenAddress, _ limits: Limits) -> Edge {

@@ -56,6 +56,10 @@ extension Settings {
         return address
     }
 
+    func healthListen() throws(StartError) -> ListenAddress? {
+        try self[ServerOptions.healthListen].map(ListenAddress.init(_:))
+    }
+
     func apply(to limits: inout Limits) {
         limits.connections = self[ServerOptions.connections]
         limits.connectionsPerAddress = self[ServerOptions.connectionsPerAddress]

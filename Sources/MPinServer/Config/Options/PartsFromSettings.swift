@@ -19,6 +19,7 @@ extension Settings {
         parts.rates = rates()
         parts.counters = try StoreURL(self[ServerOptions.counters]).counters()
         parts.adminListen = try adminListen()
+        parts.healthListen = try healthListen()
         return parts
     }
 

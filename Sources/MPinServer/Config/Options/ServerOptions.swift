@@ -14,6 +14,9 @@ package enum ServerOptions {
     package static let adminListen = ServerOption<String?>.text(
         "admin-listen", listenForm,
         "Loopback address for /health/live, /health/ready, /metrics and the admin API. (default: none)")
+    static let healthListen = ServerOption<String?>.text(
+        "health-listen", listenForm,
+        "Address for /health/live and /health/ready alone, which proxies on other machines may ask. (default: none)")
     static let tlsCert = ServerOption<String?>.text(
         "tls-cert", .text("FILE"), "Certificate chain (PEM); read again on SIGHUP.")
     static let tlsKey = ServerOption<String?>.text("tls-key", .text("FILE"), "Private key of the certificate (PEM).")
@@ -51,8 +54,8 @@ package enum ServerOptions {
         "drain-seconds", Limits().drainSeconds, 1...3600, "Time that running requests get to end after SIGTERM.")
 
     static let edge: [OptionRow] =
-        [config.row, logLevel.row, adminListen.row, tlsCert.row, tlsKey.row, behindProxy.row, trustedProxy.row]
-        + [allowOrigin.row, rateLimits.row, counters.row] + rates.map(\.row)
+        [config.row, logLevel.row, adminListen.row, healthListen.row, tlsCert.row, tlsKey.row, behindProxy.row]
+        + [trustedProxy.row, allowOrigin.row, rateLimits.row, counters.row] + rates.map(\.row)
         + [
             connections.row, connectionsPerAddress.row, requestsInFlight.row, bodyBytes.row, headerBytes.row,
             headerSeconds.row, readSeconds.row, idleSeconds.row, drainSeconds.row,

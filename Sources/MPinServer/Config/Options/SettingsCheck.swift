@@ -112,7 +112,9 @@ extension Settings {
             ? ListenAddress(host: self[ServerOptions.host], port: self[ServerOptions.publicPort])
             : self[ServerOptions.listen].map { try ListenAddress($0) }
         let privateAddress = try self[ServerOptions.privateListen].map { try ListenAddress($0) }
-        for address in [publicAddress, privateAddress].compactMap(\.self) { try exposure.require(address) }
+        for address in [publicAddress, privateAddress, try healthListen()].compactMap(\.self) {
+            try exposure.require(address)
+        }
         if part == .rps, self[ServerOptions.rpaKeyFile] == nil, privateAddress?.isLoopback == false {
             throw SettingsError("a private listener that other machines reach needs --rpa-key-file")
         }
