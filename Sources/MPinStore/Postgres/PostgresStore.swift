@@ -34,9 +34,7 @@ package final class PostgresStore: WholeStore {
         statements = Statements(table: kind.rawValue)
         sql = BlindStatements(table: kind.rawValue)
         self.patience = patience
-        try await again(by: .now + patience) { [patience] link in
-            try await PostgresSchema.upgrade(link, by: .now + patience)
-        }
+        try await again { [patience] link, _ in try await PostgresSchema.upgrade(link, by: .now + patience) }
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
@@ -50,7 +48,7 @@ package final class PostgresStore: WholeStore {
         let command = PostgresCommand(
             key == nil ? statements.listFromStart : statements.listAfter, .text(table), .text(key ?? ""),
             .integer(now.microseconds), .integer(Int64(limit)))
-        return try await single(command).rows.compactMap { row in
+        return try await page(command).rows.compactMap { row in
             guard let item = Self.item(row), row.count == 3, let key = row[2] else { return nil }
             return (key: String(decoding: key, as: UTF8.self), item: item)
         }
@@ -62,7 +60,7 @@ package final class PostgresStore: WholeStore {
         let command = PostgresCommand(
             statements.all, .text(key?.table ?? ""), .text(key?.key ?? ""), .integer(now.microseconds),
             .integer(Int64(limit)))
-        return try await single(command).rows.compactMap { row in
+        return try await page(command).rows.compactMap { row in
             guard let item = Self.item(row), row.count == 4, let table = row[2], let key = row[3] else { return nil }
             return (ItemKey(String(decoding: table, as: UTF8.self), String(decoding: key, as: UTF8.self)), item)
         }
@@ -99,8 +97,7 @@ package final class PostgresStore: WholeStore {
         _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result {
         let keys = ItemKey.inOrder(keys)
-        let deadline = ContinuousClock.now + patience
-        return try await again(by: deadline) { [self] link in
+        return try await again { [self] link, deadline in
             let rows = try await begin(link, keys, durability, by: deadline)
             var items = Items(zip(keys, rows).map { ($0, $1?.isLive(at: now) == true ? $1 : nil) })
             let result = try change(&items)
@@ -157,11 +154,15 @@ extension PostgresStore {
         try await exchange([command], isChange: isChange).first ?? PostgresResult()
     }
 
+    /// Runs a statement that reads a page of a list. There may be any number of pages, so each has all the time.
+    private func page(_ command: PostgresCommand) async throws -> PostgresResult {
+        try await StorePatience.limit(to: patience) { try await single(command) }
+    }
+
     /// Runs statements as one transaction, in one trip. They are repeated after a lost connection, unless they change
     /// what the caller must know.
     func exchange(_ commands: [PostgresCommand], isChange: Bool) async throws -> [PostgresResult] {
-        let deadline = ContinuousClock.now + patience
-        return try await again(by: deadline) { link in
+        try await again { link, deadline in
             do { return try await link.exchange(commands, by: deadline) } catch {
                 guard case .lost(let reason) = error as? PostgresFailure, isChange else { throw error }
                 throw StoreError.unknownOutcome(reason)
@@ -170,18 +171,25 @@ extension PostgresStore {
     }
 
     /// Runs `body` with a connection until it succeeds, at most eight times: a lost connection or a conflict with others
-    /// leaves nothing changed. Throws ``StoreError``, and errors that are not the store's.
+    /// leaves nothing changed. `body` gets the moment when it must give up. Throws ``StoreError``, and errors that are not
+    /// the store's.
     private func again<Result: Sendable>(
-        by deadline: ContinuousClock.Instant, _ body: (PostgresLink) async throws -> Result
+        _ body: (PostgresLink, ContinuousClock.Instant) async throws -> Result
     ) async throws -> Result {
-        for _ in 0..<Self.tries {
-            do { return try await pool.withLink(by: deadline, body) } catch let failure as PostgresFailure {
-                if let error = failure.error { throw error }
-                if failure.concernsAllConnections { pool.closeIdle() }
-                guard deadline > .now else { throw StoreError.unavailable("\(failure.reason)") }
+        try await StorePatience.call(atMost: patience) { deadline in
+            var reason = "PostgreSQL: the request has no time left"
+            for _ in 0..<Self.tries {
+                guard deadline - .now > StorePatience.least else { throw StoreError.unavailable(reason) }
+                do {
+                    return try await pool.withLink(by: deadline) { try await body($0, deadline) }
+                } catch let failure as PostgresFailure {
+                    if let error = failure.error { throw error }
+                    if failure.concernsAllConnections { pool.closeIdle() }
+                    reason = failure.reason
+                }
             }
+            throw StoreError.conflict
         }
-        throw StoreError.conflict
     }
 
     static func item(_ row: [[UInt8]?]) -> StoredItem? {
