@@ -193,6 +193,51 @@ final class PostgresStoreTests: XCTestCase {
         try await untilItWorks { try await store.check(at: self.now) }
     }
 
+    /// Nobody can log in while commits wait for a standby that is not there.
+    func testAServerWhoseStandbyIsGoneCannotBeWritten() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url, patience: .seconds(1))
+        try await store.check(at: now)
+        try server.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try server.run("SELECT pg_reload_conf()")
+        try await until {
+            do { try await store.check(at: self.now) } catch is StoreError { return true }
+            return false
+        }
+        for _ in 0..<5 {
+            do {
+                try await store.check(at: now)
+                XCTFail("written")
+            } catch is StoreError {}
+        }
+        let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'mpind'"
+        XCTAssertLessThanOrEqual(try XCTUnwrap(Int(server.run(open))), 3, "checks that wait use up all connections")
+        try server.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try server.run("SELECT pg_reload_conf()")
+        try await untilItWorks { try await store.check(at: self.now) }
+    }
+
+    /// Whether the database keeps to it is tested with machines (`make cut-test`).
+    func testTheDatabaseIsToldToEndConnectionsOfLostMachines() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let store = try await opened(url)
+        try server.run(
+            """
+            CREATE TABLE seen (name text);
+            CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN INSERT INTO seen SELECT name FROM pg_settings WHERE source = ''session''; RETURN NULL; END';
+            CREATE TRIGGER see AFTER INSERT ON lasting_item FOR EACH ROW EXECUTE FUNCTION see()
+            """, in: url)
+        _ = try await store.create(k, StoredItem(value: [1]), at: now)
+        let seen = try server.run("SELECT name FROM seen", in: url).split(separator: "\n")
+        let expected: Set<Substring> = [
+            "idle_in_transaction_session_timeout", "tcp_keepalives_idle", "tcp_keepalives_interval",
+            "tcp_keepalives_count", "tcp_user_timeout",
+        ]
+        XCTAssertTrue(expected.isSubset(of: seen), "\(seen)")
+    }
+
     func testADatabaseOfANewerProgramIsRefused() async throws {
         let server = try PostgresServer.shared.get()
         let url = try server.newDatabase()

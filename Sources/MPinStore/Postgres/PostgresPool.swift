@@ -26,6 +26,8 @@ final class PostgresPool: Sendable {
     private let state = Mutex(State())
     private let opening = DispatchQueue(label: "postgres open", attributes: .concurrent)
 
+    /// How long a new connection may take for its first answer.
+    private static let patience = Duration.seconds(5)
     /// The largest number of callers that wait for a connection.
     private static let mostWaiting = 2000
 
@@ -104,10 +106,17 @@ final class PostgresPool: Sendable {
         opening.async { [self] in
             do {
                 let link = try PostgresLink(url, trips)
-                state.withLock { $0.failures = 0 }
-                give(link)
+                Task { await begin(link) }
             } catch { failed(error) }
         }
+    }
+
+    private func begin(_ link: PostgresLink) async {
+        do {
+            try await link.limitLife(by: .now + Self.patience)
+            state.withLock { $0.failures = 0 }
+            give(link)
+        } catch { failed(error) }
     }
 
     private func giveUp(_ number: UInt64, at deadline: ContinuousClock.Instant) -> Scheduled<Void> {
@@ -125,7 +134,7 @@ final class PostgresPool: Sendable {
             let pause = min(1000, 50 << min(state.failures, 5))
             state.failures += 1
             state.pauseEnd = .now + .milliseconds(Int.random(in: pause / 2...pause))
-            if case .unreachable(let reason) = error as? PostgresFailure { state.lastFailure = reason }
+            if let failure = error as? PostgresFailure { state.lastFailure = failure.reason }
             state.count -= 1
             defer { state.waiting = [] }
             return state.waiting

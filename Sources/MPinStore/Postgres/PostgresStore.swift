@@ -18,6 +18,8 @@ package final class PostgresStore: WholeStore {
     let sql: BlindStatements
     /// How long one call may take, waiting for a connection included.
     private let patience: Duration
+    /// What ``check(at:)`` writes. Stores of other processes must not wait for this one.
+    private let probe = ItemKey("health", "probe \(UInt64.random(in: 0...UInt64.max))")
 
     package let isNear = false
 
@@ -86,6 +88,17 @@ package final class PostgresStore: WholeStore {
     package func time() async throws -> Moment? {
         let command = PostgresCommand("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
         return try await single(command).rows.first?.first.flatMap(Self.moment)
+    }
+
+    /// Writes as durably as a login does: while a commit waits for a synchronous standby that is not there, nobody can log in.
+    /// If one waits already, there is no other: the server keeps each connection whose commit waits, also when nobody waits
+    /// for it any more, and would have none left.
+    package func check(at now: Moment) async throws {
+        guard try await single(PostgresCommand(Statements.waiting)).rows.isEmpty else {
+            throw StoreError.unavailable("PostgreSQL: commits wait for a synchronous standby")
+        }
+        let item = StoredItem(value: [], expires: Moment(microseconds: now.microseconds + 60_000_000))
+        try await update(probe, at: now, .durable) { $0 = item }
     }
 
     package func collect(at now: Moment, limit: Int) async throws -> Int {
@@ -246,6 +259,11 @@ private struct Statements {
     static let others = """
         SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+        """
+    /// Finds a commit of this user that waits for a synchronous standby. One that is there needs less than a second.
+    static let waiting = """
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'
+            AND state_change < clock_timestamp() - interval '1 second' LIMIT 1
         """
     let lockName = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))"
     let lockRow: String
