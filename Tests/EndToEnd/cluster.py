@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -83,11 +84,12 @@ class Redis:
 class Database:
     """A real PostgreSQL server, without a port. It ends with this process."""
 
-    def __init__(self, redis: Redis | None = None) -> None:
-        """redis: what keeps everything that is good for minutes, in the place of the database."""
+    def __init__(self, redis: Redis | None = None, settings: Sequence[str] = (), prefix: Sequence[str] = ()) -> None:
+        """redis: what keeps everything that is good for minutes, in the place of the database. settings: options of the
+        server. prefix: a command that runs it."""
         self.redis = redis
         self._process = subprocess.Popen(
-            [ROOT / "Tests/StoreEngines/postgres.sh"],
+            [*prefix, ROOT / "Tests/StoreEngines/postgres.sh", *settings],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -448,8 +450,8 @@ WAIT_AT_COMMIT = """
 
 
 def unanswered(nodes: list[Server], database: Database) -> str:
-    """Lets the commit wait that reserves the attempt of a login. The request gets 503 in bounded time, although the server makes
-    a change again if it does not know whether it was made. Logins go on afterwards."""
+    """Lets the commit wait that reserves the attempt of a login. The request gets 503 in bounded time, although the server
+    makes a change again if it does not know whether it was made. Logins go on afterwards."""
     phone = registered(nodes, "unanswered@example.com")
     proof = phone.pass2_body(phone.pass1(PIN))
     psql = ["psql", "-qXtA", f"--dbname={database.url.replace('postgres:', 'postgresql:')}"]

@@ -283,7 +283,7 @@ def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> st
     _, _, rest = (ROOT / "docs/postgres.md").read_text().partition(f"```{program}\n")
     text = rest.partition("```")[0].replace(listen, here)
     for number, node in enumerate(nodes, 1):
-        text = text.replace(f"10.0.0.1{number}:8005", f"127.0.0.1:{node.port}")
+        text = text.replace(f"10.0.0.1{number}:8005", node.address)
     assert here in text, text
     assert "10.0.0." not in text, text
     return text

@@ -39,14 +39,17 @@ class Server:
         options: Sequence[str] = (),
         prefix: Sequence[str] = (),
         program: Path = PROGRAM,
+        address: str = "127.0.0.1",
     ) -> None:
         """state: the state folder of another server, to share its databases; None: a new folder. mails: the folder for
         mails; None: it sends none, and registrations need no confirmation. options: more options. prefix: a command
-        that runs the server. program: another mpind, for example that of an earlier version."""
+        that runs the server. program: another mpind, for example that of an earlier version. address: of its public
+        listener."""
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.port, *others = free_ports(4)
-        self.backend = f"http://127.0.0.1:{self.port}"
+        self.address = f"{address}:{self.port}"
+        self.backend = f"http://{self.address}"
         self.private_port, self.dta1_port, self.dta2_port = others
         self.state = state or str(folder / "state")
         self.mails = mails
@@ -56,7 +59,7 @@ class Server:
         self.program = program
         self._prefix = prefix
         self.options = [
-            "--all-in-one", "--state-dir", self.state,
+            "--all-in-one", "--state-dir", self.state, "--host", address,
             *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
             *([] if "--rate-limits" in options else ["--rate-limits", "off"]),
             "--log-level", log_level, *ports, *options,
