@@ -178,8 +178,12 @@ cluster-test-whole: cluster-test ## cluster-test with the checks that take longe
 cluster-soak: CLUSTER_FLAGS = --whole --people 100 --guesses 2000 --kills 10
 cluster-soak: cluster-test ## the same with more people, guesses and kills
 
-LONG += cluster-test-whole upgrade-test
-.PHONY: cluster-test-whole upgrade-test
+cut-test: lib server build/oidc-venv/installed ## three servers, a PostgreSQL primary and its standby, whose network is cut; needs root
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python Tests/EndToEnd/cut.sh \
+		build/oidc-venv/bin/python -B Tests/EndToEnd/cut.py
+
+LONG += cluster-test-whole upgrade-test cut-test
+.PHONY: cluster-test-whole upgrade-test cut-test
 
 size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/size.py $(SIZE_FLAGS)

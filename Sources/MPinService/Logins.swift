@@ -167,15 +167,22 @@ extension AuthenticationService {
             // A store on another machine also serves others, so it is asked less often. The pause is random, so that
             // several servers do not all ask at the same moments.
             let pause = identities.isNear ? 5 : Int.random(in: 20...100)
-            try await Task.sleep(for: .milliseconds(pause))
+            try await StorePatience.counting { try await Task.sleep(for: .milliseconds(pause)) }
             waited += pause
         }
         throw ServiceError.unjudged(.busy)
     }
 
+    /// Gives an attempt back for which nothing was judged. If that fails, for example because the request has no time left,
+    /// it is done once more, for which the client does not wait: otherwise the attempt would count as a wrong PIN.
     func giveBack(_ attempt: Attempt, at now: Moment) async throws {
         guard attempt.reservation == .granted else { return }
-        _ = try await identities.settle(attempt, .notJudged, at: now)
+        do { _ = try await identities.settle(attempt, .notJudged, at: now) } catch {
+            Task { [identities] in
+                try? await StorePatience.limit { _ = try await identities.settle(attempt, .notJudged, at: now) }
+            }
+            throw error
+        }
     }
 
     /// Reports a block that has begun. Each block is reported once.

@@ -88,14 +88,15 @@ package struct WaitingBrowsers: Sendable {
     }
 
     /// Waits until `look` returns a result. It is called at once, after each change of the browser, and finally after
-    /// `seconds`. Nil if it never returned one, the client has disconnected, or the server is to stop.
-    func wait<Result: Sendable>(
+    /// `seconds`, and may each time wait for the store as long as another request. Nil if it never returned one, the client
+    /// has disconnected, or the server is to stop.
+    package func wait<Result: Sendable>(
         _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
         let (rings, stop) = signals.rings(wid, seconds: seconds)
         return try await runWhileNeeded {
             for await _ in rings {
-                if let result = try await look() { return result }
+                if let result = try await StorePatience.limit({ try await look() }) { return result }
             }
             return nil
         } onEnd: {

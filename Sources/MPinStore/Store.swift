@@ -164,13 +164,16 @@ extension Store {
         try await transaction(change.keys, at: now, durability) { try change.run(&$0) }
     }
 
-    /// Makes a change exactly once. If the outcome of the first try is unknown, the change is tried again. So it must
-    /// contain an id by which it recognises that it was made before.
+    /// Makes a change exactly once. If the outcome of the first try is unknown, the change is tried again, if the request has
+    /// time left (``StorePatience``). So it must contain an id by which it recognises that it was made before.
     package func performOnce<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome {
-        do { return try await perform(change, at: now, durability) } catch StoreError.unknownOutcome {
-            return try await perform(change, at: now, durability)
+        do { return try await perform(change, at: now, durability) } catch StoreError.unknownOutcome(let reason) {
+            do { return try await perform(change, at: now, durability) } catch is StoreError {
+                // Whatever became of the second try, the first may have made the change.
+                throw StoreError.unknownOutcome(reason)
+            }
         }
     }
 

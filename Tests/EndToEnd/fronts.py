@@ -308,7 +308,7 @@ def proxy_lines(program: str, listen: str, here: str, nodes: list[Server]) -> st
     for number, node in enumerate(nodes, 1):
         there = f"10.0.0.1{number}:8005"
         text = text.replace(f"{there} port 8006", f"{there} port {node.health_port}" if node.health_port else there)
-        text = text.replace(there, f"127.0.0.1:{node.port}")
+        text = text.replace(there, node.address)
     if not nodes[0].health_port:
         # An earlier version says only on its public listener that it lives.
         text = re.sub(r"/health/(live|ready)", "/rps/clientSettings", text)

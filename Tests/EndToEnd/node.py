@@ -40,15 +40,17 @@ class Server:
         prefix: Sequence[str] = (),
         program: Path = PROGRAM,
         has_health: bool = False,
+        address: str = "127.0.0.1",
     ) -> None:
         """state: the state folder of another server, to share its databases; None: a new folder. mails: the folder for
         mails; None: it sends none, and registrations need no confirmation. options: more options. prefix: a command
         that runs the server. program: another mpind, for example that of an earlier version. has_health: whether it has
-        a listener for health alone."""
+        a listener for health alone. address: of its public listener and that for health."""
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.port, health_port, *others = free_ports(5)
-        self.backend = f"http://127.0.0.1:{self.port}"
+        self.address = f"{address}:{self.port}"
+        self.backend = f"http://{self.address}"
         self.health_port = health_port if has_health else None
         self.private_port, self.dta1_port, self.dta2_port = others
         self.state = state or str(folder / "state")
@@ -59,8 +61,8 @@ class Server:
         self.program = program
         self._prefix = prefix
         self.options = [
-            "--all-in-one", "--state-dir", self.state,
-            *(["--health-listen", f"127.0.0.1:{health_port}"] if has_health else []),
+            "--all-in-one", "--state-dir", self.state, "--host", address,
+            *(["--health-listen", f"{address}:{health_port}"] if has_health else []),
             *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
             *([] if "--rate-limits" in options else ["--rate-limits", "off"]),
             "--log-level", log_level, *ports, *options,

@@ -45,6 +45,34 @@ final class FarStoreTests: XCTestCase {
         XCTAssertLessThan(store.changeCount - before, 20, "in three seconds there would be 30 at least")
     }
 
+    /// The challenges do not answer, so nothing is judged, and the attempt that was reserved at the same time is given back
+    /// when the request has no time left.
+    func testARequestThatHasNoTimeLeftCostsNoAttempt() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let lasting = try await StoreURL(url).lasting()
+        var stores: [any Store] = [lasting, try await StoreURL(url).shortLived()]
+        let under = try await ServiceUnderTest(layer: { _ in stores.removeFirst() })
+        let alice = try await under.register("alice@example.com", pin: "1234")
+        try server.run(
+            """
+            CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(600); RETURN NEW; END';
+            CREATE TRIGGER sleep BEFORE UPDATE ON short_lived_item FOR EACH ROW EXECUTE FUNCTION sleep()
+            """, in: url)
+        do {
+            _ = try await StorePatience.limit(to: .seconds(2)) { try await alice.prove("1234", to: under.service) }
+            XCTFail("judged")
+        } catch is StoreError {}
+        let identities = try identities(under, lasting)
+        let end = ContinuousClock.now + .seconds(60)
+        var open: [Int64]?
+        while open != [], ContinuousClock.now < end {
+            open = try await identities.find(alice.id, at: under.surroundings.now)?.open
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        XCTAssertEqual(open, [])
+    }
+
     private func identities(_ under: ServiceUnderTest, _ store: any Store) throws -> Identities {
         Identities(in: store, slots: Slots(bits: 4, key: try .random(count: 32)), policy: under.service.rules.attempts)
     }

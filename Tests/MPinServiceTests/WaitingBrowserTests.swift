@@ -24,4 +24,22 @@ final class WaitingBrowserTests: XCTestCase {
         let own = try await browsers.look("2741539", webOTT: "c", at: later) { $0.show(at: later).status }
         XCTAssertEqual(own, "new")
     }
+
+    /// Tests a page that waits, and whose looks at a far store take longer together than a request may wait for it.
+    func testEachLookHasTheTimeOfARequest() async throws {
+        let (signals, seconds) = (LocalSignals(), 60)
+        let browsers = WaitingBrowsers(in: MemoryStore(), signals: signals)
+        try await StorePatience.limit(to: .seconds(1)) {
+            for _ in 0..<2 {
+                let left = try await browsers.wait("2741539", seconds: seconds) { () -> Duration? in
+                    let before = ContinuousClock.now
+                    return try await StorePatience.call(atMost: .seconds(600)) { end in
+                        try await Task.sleep(for: .milliseconds(600))
+                        return end - before
+                    }
+                }
+                XCTAssertGreaterThanOrEqual(try XCTUnwrap(left), StorePatience.ofRequest)
+            }
+        }
+    }
 }

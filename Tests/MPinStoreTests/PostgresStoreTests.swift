@@ -87,9 +87,50 @@ final class PostgresStoreTests: XCTestCase {
             FOR EACH ROW EXECUTE FUNCTION sleep()
         """
 
+    /// A change is made again if the answer to its commit is lost. Both tries have the time of one request together.
+    func testARequestDoesNotWaitTwiceForACommit() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url)
+        try server.run(Self.sleepAtCommit.replacing("pg_sleep(3)", with: "pg_sleep(600)"))
+        let start = ContinuousClock.now
+        let request = Task { [now, k] in
+            try await StorePatience.limit(to: .seconds(2)) {
+                try await store.performOnce(Put(key: k, item: StoredItem(value: [1])), at: now, .durable)
+            }
+        }
+        let sleepers = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        try await until { try server.run(sleepers) == "1" }
+        try server.signal(SIGSTOP)
+        let result = await request.result
+        try server.signal(SIGCONT)
+        XCTAssertLessThan(ContinuousClock.now - start, .seconds(15), "it waited as long as it would without a request")
+        do {
+            try result.get()
+            XCTFail("known")
+        } catch StoreError.unknownOutcome {}
+        try await untilItWorks { _ = try await store.read(self.k, at: self.now) }
+    }
+
+    /// Each change takes a second.
+    func testARequestDoesNotWaitLongerForManyChanges() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let store = try await opened(url)
+        try server.run(Self.sleepAtCommit.replacing("pg_sleep(3)", with: "pg_sleep(1)"), in: url)
+        do {
+            try await StorePatience.limit(to: .milliseconds(2500)) {
+                for number in 0..<3 {
+                    _ = try await store.create(ItemKey("a", "\(number)"), StoredItem(value: [1]), at: now)
+                }
+            }
+            XCTFail("three seconds")
+        } catch StoreError.unknownOutcome {} catch StoreError.unavailable {}
+    }
+
+    /// Also while connections are opened, which takes a minute if the server does not answer.
     func testAServerThatHangsIsUnavailableInBoundedTime() async throws {
         let server = try PostgresServer()
-        let store = try await opened(server.url, patience: .seconds(1))
+        let store = try await opened(server.url + "&connect_timeout=60", patience: .seconds(1))
         _ = try await store.create(k, StoredItem(value: [1]), at: now)
         // Connections to another server are busy all the time.
         let other = try PostgresServer()
@@ -152,6 +193,51 @@ final class PostgresStoreTests: XCTestCase {
         try await untilItWorks { try await store.check(at: self.now) }
     }
 
+    /// Nobody can log in while commits wait for a standby that is not there.
+    func testAServerWhoseStandbyIsGoneCannotBeWritten() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url, patience: .seconds(1))
+        try await store.check(at: now)
+        try server.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try server.run("SELECT pg_reload_conf()")
+        try await until {
+            do { try await store.check(at: self.now) } catch is StoreError { return true }
+            return false
+        }
+        for _ in 0..<5 {
+            do {
+                try await store.check(at: now)
+                XCTFail("written")
+            } catch is StoreError {}
+        }
+        let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'mpind'"
+        XCTAssertLessThanOrEqual(try XCTUnwrap(Int(server.run(open))), 3, "checks that wait use up all connections")
+        try server.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try server.run("SELECT pg_reload_conf()")
+        try await untilItWorks { try await store.check(at: self.now) }
+    }
+
+    /// Whether the database keeps to it is tested with machines (`make cut-test`).
+    func testTheDatabaseIsToldToEndConnectionsOfLostMachines() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let store = try await opened(url)
+        try server.run(
+            """
+            CREATE TABLE seen (name text);
+            CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN INSERT INTO seen SELECT name FROM pg_settings WHERE source = ''session''; RETURN NULL; END';
+            CREATE TRIGGER see AFTER INSERT ON lasting_item FOR EACH ROW EXECUTE FUNCTION see()
+            """, in: url)
+        _ = try await store.create(k, StoredItem(value: [1]), at: now)
+        let seen = try server.run("SELECT name FROM seen", in: url).split(separator: "\n")
+        let expected: Set<Substring> = [
+            "idle_in_transaction_session_timeout", "tcp_keepalives_idle", "tcp_keepalives_interval",
+            "tcp_keepalives_count", "tcp_user_timeout",
+        ]
+        XCTAssertTrue(expected.isSubset(of: seen), "\(seen)")
+    }
+
     func testADatabaseOfANewerProgramIsRefused() async throws {
         let server = try PostgresServer.shared.get()
         let url = try server.newDatabase()
@@ -197,6 +283,18 @@ final class PostgresStoreTests: XCTestCase {
             XCTAssertEqual(read.text.contains("sslmode=verify-full"), isChecked, read.text)
         }
     }
+}
+
+/// A change that may be made twice.
+private struct Put: NamedChange {
+    static let name = "put"
+
+    let key: ItemKey
+    let item: StoredItem
+
+    var keys: [ItemKey] { [key] }
+
+    func run(_ items: inout Items) { items[key] = item }
 }
 
 /// Opens a store at a PostgreSQL URL.

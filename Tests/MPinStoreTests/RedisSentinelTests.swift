@@ -45,6 +45,17 @@ final class RedisSentinelTests: XCTestCase {
         await assertRefused("redis://127.0.0.1:1,localhost:1?sentinel=mpin", "127.0.0.1:1: ", "localhost:1: ")
     }
 
+    /// Nobody encrypts the connection to the servers that Sentinels name. Other machines than this one are used only if the URL
+    /// says that anybody on the way may read it.
+    func testAPrimaryOnAnotherMachineIsRefused() async throws {
+        let servers = try RedisServer(withSentinels: passfile)
+        // An address of no machine (RFC 5737).
+        try servers.tellSentinel("SENTINEL", "MONITOR", "far", "192.0.2.1", "6379", "1", password: "long and secret")
+        let far = servers.url.replacing("sentinel=mpin", with: "sentinel=far")
+        await assertRefused(far, "192.0.2.1 is another machine", "stunnel4")
+        await assertRefused(far + "&tls=off", "Redis at 192.0.2.1:6379")
+    }
+
     private func signals(_ url: String) async throws -> RedisSignals {
         guard case .redis(let url) = try StoreURL(url) else { throw StoreError.unusable("no Redis URL") }
         return try await RedisSignals(url, looksAgainAfter: nil)

@@ -132,6 +132,29 @@ final class RedisStoreTests: XCTestCase {
         try await untilItWorks { _ = try await store.read(self.k, at: self.now) }
     }
 
+    /// All use one connection, and the server answers in order.
+    func testARequestThatHasNoTimeLeftTakesTheConnectionFromNobody() async throws {
+        let server = try RedisServer()
+        let store = try await opened(server.url)
+        _ = try await store.create(k, one, at: now)
+        let before = store.trips
+        try server.signal(SIGSTOP)
+        let impatient = Task { [now, k] in
+            try await StorePatience.limit(to: .seconds(3)) { try await store.read(k, at: now) }
+        }
+        try await until { store.trips > before }
+        let patient = Task { [now, k] in try await store.take(k, at: now) }
+        try await until { store.trips > before + 1 }
+        let result = await impatient.result
+        try server.signal(SIGCONT)
+        do {
+            _ = try result.get()
+            XCTFail("the server stands still")
+        } catch StoreError.unavailable {}
+        let taken = try await patient.value
+        XCTAssertEqual(taken, one)
+    }
+
     func testAServerThatEvictsIsRefused() async throws {
         let server = try RedisServer(settings: ["--maxmemory-policy", "allkeys-lru"])
         await isRefused(server.url, "noeviction")

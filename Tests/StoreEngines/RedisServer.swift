@@ -88,12 +88,21 @@ package final class RedisServer: Sendable {
         _ = try Self.line(output)
     }
 
+    /// Sends a command to the first Sentinel. `password` is that of the Sentinels.
+    package func tellSentinel(_ words: String..., password: String) throws {
+        let port = String(url.split(separator: ":")[2].prefix(while: \.isNumber))
+        try Self.output("/usr/bin/redis-cli", ["-e", "-p", port] + words, ["REDISCLI_AUTH": password])
+    }
+
     /// Kills the primary, and waits until the Sentinels have named its replica.
     package func failOver() throws { try startAgain() }
 
     @discardableResult
-    private static func output(_ program: String, _ words: [String]) throws -> String {
+    private static func output(
+        _ program: String, _ words: [String], _ environment: [String: String]? = nil
+    ) throws -> String {
         let process = Process()
+        if let environment { process.environment = environment }
         process.executableURL = URL(filePath: program)
         process.arguments = words
         let output = Pipe()

@@ -5,7 +5,8 @@
 # the program that started the script was killed.
 # usage: postgres.sh [-c NAME=VALUE]...   settings of the server
 #        postgres.sh again FOLDER         starts the server of that folder again, after it was killed
-#        postgres.sh standby FOLDER       starts a synchronous standby of that server in FOLDER/standby
+#        postgres.sh standby FOLDER [HOST [-c NAME=VALUE]...]   starts a synchronous standby of that server in FOLDER/standby,
+#                                         which reaches it at HOST
 #        postgres.sh promote FOLDER       makes the standby a server that takes writes
 set -euo pipefail
 bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
@@ -26,8 +27,10 @@ fi
 if [ "${1:-}" = standby ]; then
     cd "$2"
     "${as[@]}" mkdir standby
-    "${as[@]}" "$bin/pg_basebackup" -h "$2" -U mpin -D standby/data --no-sync --write-recovery-conf --checkpoint=fast >&2
-    cd standby && start -c wal_receiver_status_interval=1s
+    # The standby connects with the same words. Without connect_timeout it may need two minutes after the network was cut.
+    "${as[@]}" "$bin/pg_basebackup" -d "host=${3:-$2} user=mpin connect_timeout=2" -D standby/data --no-sync \
+        --write-recovery-conf --checkpoint=fast >&2
+    cd standby && start -c wal_receiver_status_interval=1s "${@:4}"
     "${as[@]}" "$bin/psql" -qXt -h "$2" -U mpin mpin -c "ALTER SYSTEM SET synchronous_standby_names = '*'" \
         -c "SELECT pg_reload_conf()" >&2
     until [ "$("${as[@]}" "$bin/psql" -qXtA -h "$2" -U mpin mpin -c 'SELECT sync_state FROM pg_stat_replication')" = sync ]; do

@@ -44,7 +44,20 @@ final class PostgresLink: Polled {
         _ commands: [PostgresCommand], by deadline: ContinuousClock.Instant
     ) async throws -> [PostgresResult] {
         trips.add()
-        return try await withCheckedThrowingContinuation { continuation in
+        return try await answers(to: commands, by: deadline)
+    }
+
+    /// Has the server end this connection, with all locks that it holds, 20 seconds after this machine has gone away
+    /// without a word. By default a server keeps it for two hours. Options of libpq could say the same, but poolers refuse
+    /// them.
+    func limitLife(by deadline: ContinuousClock.Instant) async throws {
+        _ = try await answers(to: [.limitLife], by: deadline)
+    }
+
+    private func answers(
+        to commands: [PostgresCommand], by deadline: ContinuousClock.Instant
+    ) async throws -> [PostgresResult] {
+        try await withCheckedThrowingContinuation { continuation in
             state.withLock {
                 $0.waiting = continuation
                 $0.deadline = deadline
@@ -82,6 +95,16 @@ final class PostgresLink: Polled {
         }
         waiting?.resume(with: result)
     }
+}
+
+extension PostgresCommand {
+    /// The last of these is for a machine that has not confirmed what was sent to it: then there are no keep-alives.
+    fileprivate static let limitLife = PostgresCommand(
+        """
+        SELECT set_config(name, value, false) FROM (VALUES ('idle_in_transaction_session_timeout', '10s'),
+            ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'),
+            ('tcp_user_timeout', '20s')) AS settings (name, value)
+        """)
 }
 
 /// The number of exchanges over all connections of a store.

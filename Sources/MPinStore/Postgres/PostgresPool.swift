@@ -26,6 +26,8 @@ final class PostgresPool: Sendable {
     private let state = Mutex(State())
     private let opening = DispatchQueue(label: "postgres open", attributes: .concurrent)
 
+    /// How long a new connection may take for its first answer.
+    private static let patience = Duration.seconds(5)
     /// The largest number of callers that wait for a connection.
     private static let mostWaiting = 2000
 
@@ -60,50 +62,67 @@ final class PostgresPool: Sendable {
 
     private enum Step {
         case use(PostgresLink)
-        case open
-        case wait
+        case wait(UInt64, opens: Bool)
         case fail(String)
     }
 
     private func take(by deadline: ContinuousClock.Instant) async throws -> PostgresLink {
         while true {
-            switch nextStep() {
-            case .use(let link): return link
-            case .open: return try await open()
-            case .wait: if let link = try await wait(until: deadline) { return link }
-            case .fail(let reason): throw StoreError.unavailable(reason)
+            var alarm: Scheduled<Void>?
+            defer { alarm?.cancel() }
+            let link = try await withCheckedThrowingContinuation { (waiter: Waiter) in
+                switch nextStep(waiter) {
+                case .use(let link): waiter.resume(returning: link)
+                case .fail(let reason): waiter.resume(throwing: StoreError.unavailable(reason))
+                case .wait(let number, let opens):
+                    if opens { open() }
+                    alarm = giveUp(number, at: deadline)
+                }
             }
+            if let link { return link }
         }
     }
 
-    private func nextStep() -> Step {
+    private func nextStep(_ waiter: Waiter) -> Step {
         state.withLock { state in
             while let link = state.idle.popLast() {
                 if link.isUsable { return .use(link) }
                 state.count -= 1
             }
-            if state.count < url.poolSize {
-                guard state.pauseEnd <= .now else { return .fail(state.lastFailure) }
-                state.count += 1
-                return .open
+            let opens = state.count < url.poolSize
+            guard !opens || state.pauseEnd <= .now else { return .fail(state.lastFailure) }
+            guard state.waiting.count < Self.mostWaiting else {
+                return .fail("PostgreSQL: too many wait for a connection")
             }
-            return state.waiting.count < Self.mostWaiting ? .wait : .fail("PostgreSQL: too many wait for a connection")
+            if opens { state.count += 1 }
+            state.lastNumber &+= 1
+            state.waiting.append((state.lastNumber, waiter))
+            return .wait(state.lastNumber, opens: opens)
         }
     }
 
-    private func open() async throws -> PostgresLink {
-        let result = await withCheckedContinuation { continuation in
-            opening.async { [url, trips] in
-                continuation.resume(returning: Result { try PostgresLink(url, trips) })
-            }
+    /// Opens a connection for the caller that has waited longest. Callers that wait too long for it give up before.
+    private func open() {
+        opening.async { [self] in
+            do {
+                let link = try PostgresLink(url, trips)
+                Task { await begin(link) }
+            } catch { failed(error) }
         }
+    }
+
+    private func begin(_ link: PostgresLink) async {
         do {
-            let link = try result.get()
+            try await link.limitLife(by: .now + Self.patience)
             state.withLock { $0.failures = 0 }
-            return link
-        } catch {
-            failed(error)
-            throw error
+            give(link)
+        } catch { failed(error) }
+    }
+
+    private func giveUp(_ number: UInt64, at deadline: ContinuousClock.Instant) -> Scheduled<Void> {
+        let seconds = TimeAmount.milliseconds(max(0, Int64((deadline - .now) / .milliseconds(1))))
+        return MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: seconds) { [self] in
+            remove(number)?.resume(throwing: StoreError.unavailable("PostgreSQL: no free connection in time"))
         }
     }
 
@@ -115,34 +134,18 @@ final class PostgresPool: Sendable {
             let pause = min(1000, 50 << min(state.failures, 5))
             state.failures += 1
             state.pauseEnd = .now + .milliseconds(Int.random(in: pause / 2...pause))
-            if case .unreachable(let reason) = error as? PostgresFailure { state.lastFailure = reason }
+            if let failure = error as? PostgresFailure { state.lastFailure = failure.reason }
             state.count -= 1
             defer { state.waiting = [] }
             return state.waiting
         }
-        for (_, waiter) in waiting { waiter.resume(returning: nil) }
-    }
-
-    /// Waits for a connection that another caller gives back. Nil if there may be room to open one.
-    private func wait(until deadline: ContinuousClock.Instant) async throws -> PostgresLink? {
-        let number = state.withLock { state in
-            state.lastNumber &+= 1
-            return state.lastNumber
-        }
-        let seconds = TimeAmount.milliseconds(Int64((deadline - .now) / .milliseconds(1)))
-        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: seconds) { [self] in
-            remove(number)?.resume(throwing: StoreError.unavailable("PostgreSQL: all connections are in use"))
-        }
-        defer { alarm.cancel() }
-        return try await withCheckedThrowingContinuation { waiter in
-            let found = state.withLock { state -> PostgresLink?? in
-                // A connection may have become free since the caller looked.
-                if let link = state.idle.popLast() { return link }
-                if state.count < url.poolSize { return .some(nil) }
-                state.waiting.append((number, waiter))
-                return nil
+        for (_, waiter) in waiting {
+            // This program can never open one.
+            if let error = error as? StoreError {
+                waiter.resume(throwing: error)
+            } else {
+                waiter.resume(returning: nil)
             }
-            if let found { waiter.resume(returning: found) }
         }
     }
 
@@ -152,7 +155,7 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Takes a connection back and hands it to the caller that has waited longest.
+    /// Takes a connection and hands it to the caller that has waited longest.
     private func give(_ link: PostgresLink) {
         let isLost = link.isLost
         let next = state.withLock { state -> Waiter? in

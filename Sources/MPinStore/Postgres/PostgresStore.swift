@@ -18,6 +18,8 @@ package final class PostgresStore: WholeStore {
     let sql: BlindStatements
     /// How long one call may take, waiting for a connection included.
     private let patience: Duration
+    /// What ``check(at:)`` writes. Stores of other processes must not wait for this one.
+    private let probe = ItemKey("health", "probe \(UInt64.random(in: 0...UInt64.max))")
 
     package let isNear = false
 
@@ -34,9 +36,7 @@ package final class PostgresStore: WholeStore {
         statements = Statements(table: kind.rawValue)
         sql = BlindStatements(table: kind.rawValue)
         self.patience = patience
-        try await again(by: .now + patience) { [patience] link in
-            try await PostgresSchema.upgrade(link, by: .now + patience)
-        }
+        try await again { [patience] link, _ in try await PostgresSchema.upgrade(link, by: .now + patience) }
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
@@ -50,7 +50,7 @@ package final class PostgresStore: WholeStore {
         let command = PostgresCommand(
             key == nil ? statements.listFromStart : statements.listAfter, .text(table), .text(key ?? ""),
             .integer(now.microseconds), .integer(Int64(limit)))
-        return try await single(command).rows.compactMap { row in
+        return try await page(command).rows.compactMap { row in
             guard let item = Self.item(row), row.count == 3, let key = row[2] else { return nil }
             return (key: String(decoding: key, as: UTF8.self), item: item)
         }
@@ -62,7 +62,7 @@ package final class PostgresStore: WholeStore {
         let command = PostgresCommand(
             statements.all, .text(key?.table ?? ""), .text(key?.key ?? ""), .integer(now.microseconds),
             .integer(Int64(limit)))
-        return try await single(command).rows.compactMap { row in
+        return try await page(command).rows.compactMap { row in
             guard let item = Self.item(row), row.count == 4, let table = row[2], let key = row[3] else { return nil }
             return (ItemKey(String(decoding: table, as: UTF8.self), String(decoding: key, as: UTF8.self)), item)
         }
@@ -90,6 +90,17 @@ package final class PostgresStore: WholeStore {
         return try await single(command).rows.first?.first.flatMap(Self.moment)
     }
 
+    /// Writes as durably as a login does: while a commit waits for a synchronous standby that is not there, nobody can log in.
+    /// If one waits already, there is no other: the server keeps each connection whose commit waits, also when nobody waits
+    /// for it any more, and would have none left.
+    package func check(at now: Moment) async throws {
+        guard try await single(PostgresCommand(Statements.waiting)).rows.isEmpty else {
+            throw StoreError.unavailable("PostgreSQL: commits wait for a synchronous standby")
+        }
+        let item = StoredItem(value: [], expires: Moment(microseconds: now.microseconds + 60_000_000))
+        try await update(probe, at: now, .durable) { $0 = item }
+    }
+
     package func collect(at now: Moment, limit: Int) async throws -> Int {
         try await single(PostgresCommand(statements.collect, .integer(now.microseconds), .integer(Int64(limit)))).count
     }
@@ -99,8 +110,7 @@ package final class PostgresStore: WholeStore {
         _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result {
         let keys = ItemKey.inOrder(keys)
-        let deadline = ContinuousClock.now + patience
-        return try await again(by: deadline) { [self] link in
+        return try await again { [self] link, deadline in
             let rows = try await begin(link, keys, durability, by: deadline)
             var items = Items(zip(keys, rows).map { ($0, $1?.isLive(at: now) == true ? $1 : nil) })
             let result = try change(&items)
@@ -157,11 +167,15 @@ extension PostgresStore {
         try await exchange([command], isChange: isChange).first ?? PostgresResult()
     }
 
+    /// Runs a statement that reads a page of a list. There may be any number of pages, so each has all the time.
+    private func page(_ command: PostgresCommand) async throws -> PostgresResult {
+        try await StorePatience.limit(to: patience) { try await single(command) }
+    }
+
     /// Runs statements as one transaction, in one trip. They are repeated after a lost connection, unless they change
     /// what the caller must know.
     func exchange(_ commands: [PostgresCommand], isChange: Bool) async throws -> [PostgresResult] {
-        let deadline = ContinuousClock.now + patience
-        return try await again(by: deadline) { link in
+        try await again { link, deadline in
             do { return try await link.exchange(commands, by: deadline) } catch {
                 guard case .lost(let reason) = error as? PostgresFailure, isChange else { throw error }
                 throw StoreError.unknownOutcome(reason)
@@ -170,18 +184,25 @@ extension PostgresStore {
     }
 
     /// Runs `body` with a connection until it succeeds, at most eight times: a lost connection or a conflict with others
-    /// leaves nothing changed. Throws ``StoreError``, and errors that are not the store's.
+    /// leaves nothing changed. `body` gets the moment when it must give up. Throws ``StoreError``, and errors that are not
+    /// the store's.
     private func again<Result: Sendable>(
-        by deadline: ContinuousClock.Instant, _ body: (PostgresLink) async throws -> Result
+        _ body: (PostgresLink, ContinuousClock.Instant) async throws -> Result
     ) async throws -> Result {
-        for _ in 0..<Self.tries {
-            do { return try await pool.withLink(by: deadline, body) } catch let failure as PostgresFailure {
-                if let error = failure.error { throw error }
-                if failure.concernsAllConnections { pool.closeIdle() }
-                guard deadline > .now else { throw StoreError.unavailable("\(failure.reason)") }
+        try await StorePatience.call(atMost: patience) { deadline in
+            var reason = "PostgreSQL: the request has no time left"
+            for _ in 0..<Self.tries {
+                guard deadline - .now > StorePatience.least else { throw StoreError.unavailable(reason) }
+                do {
+                    return try await pool.withLink(by: deadline) { try await body($0, deadline) }
+                } catch let failure as PostgresFailure {
+                    if let error = failure.error { throw error }
+                    if failure.concernsAllConnections { pool.closeIdle() }
+                    reason = failure.reason
+                }
             }
+            throw StoreError.conflict
         }
-        throw StoreError.conflict
     }
 
     static func item(_ row: [[UInt8]?]) -> StoredItem? {
@@ -238,6 +259,11 @@ private struct Statements {
     static let others = """
         SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+        """
+    /// Finds a commit of this user that waits for a synchronous standby. One that is there needs less than a second.
+    static let waiting = """
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'
+            AND state_change < clock_timestamp() - interval '1 second' LIMIT 1
         """
     let lockName = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))"
     let lockRow: String

@@ -135,8 +135,9 @@ extension RedisClient {
         by deadline: ContinuousClock.Instant, isChange: Bool, tries: Int,
         _ words: (RedisSession) -> [RedisCommands.Word]
     ) async throws -> RedisReply {
-        var failure = ""
+        var failure = "Redis: the request has no time left"
         for _ in 0..<tries {
+            guard deadline - .now > StorePatience.least else { break }
             let session = try await session(by: deadline)
             do {
                 var commands = RedisCommands(session, words(session))
@@ -153,8 +154,10 @@ extension RedisClient {
                 session.link.drop(reason)
                 guard !isChange else { throw StoreError.unknownOutcome(reason) }
                 failure = reason
+            } catch RedisFailure.late(let reason) {
+                guard !isChange else { throw StoreError.unknownOutcome(reason) }
+                failure = reason
             } catch RedisFailure.unreachable(let reason) { failure = reason }
-            guard deadline > .now else { break }
         }
         throw StoreError.unavailable(failure)
     }

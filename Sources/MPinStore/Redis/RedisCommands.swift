@@ -75,12 +75,14 @@ enum RedisFailure: Error {
     case refused(String)
     /// The connection ended while commands were on their way, so they may have been carried out.
     case lost(String)
+    /// There was no answer in the caller's time, so the commands may have been carried out. The connection goes on.
+    case late(String)
     /// There was no connection, so nothing was sent.
     case unreachable(String)
 
     var reason: String {
         switch self {
-        case .refused(let reason), .lost(let reason), .unreachable(let reason): reason
+        case .refused(let reason), .lost(let reason), .late(let reason), .unreachable(let reason): reason
         }
     }
 }

@@ -8,8 +8,11 @@ final class RedisLink: Polled {
 
     private struct Exchange {
         /// Nil if nobody wants the replies.
-        let continuation: Continuation?
+        var continuation: Continuation?
+        /// When the caller gives up.
         let deadline: ContinuousClock.Instant
+        /// When the connection counts as lost.
+        let end: ContinuousClock.Instant
         let count: Int
         /// Whether these are the replies to the password, which the connection has sent by itself. If it is wrong, the
         /// connection is lost.
@@ -25,7 +28,7 @@ final class RedisLink: Polled {
         init(_ connection: RedisConnection, by deadline: ContinuousClock.Instant) {
             self.connection = connection
             guard connection.hasSentPassword else { return }
-            waiting.append(Exchange(continuation: nil, deadline: deadline, count: 1, isPassword: true))
+            waiting.append(Exchange(continuation: nil, deadline: deadline, end: deadline, count: 1, isPassword: true))
         }
     }
 
@@ -36,6 +39,9 @@ final class RedisLink: Polled {
     private let descriptor: Int32
     private let trips: TripCount
 
+    /// How long the server may take for an answer. Others use the connection, so it is not lost when the caller gives up
+    /// earlier.
+    private static let patience = Duration.seconds(5)
     /// The largest number of exchanges that are not answered yet.
     private static let mostWaiting = 10_000
 
@@ -53,20 +59,23 @@ final class RedisLink: Polled {
 
     var isLost: Bool { state.withLock { $0.loss != nil } }
 
-    /// Sends commands together and returns their replies, of which some may be errors. Throws ``RedisFailure``. After the
-    /// deadline the connection is lost, for all its callers.
+    /// Sends commands together and returns their replies, of which some may be errors. Throws ``RedisFailure``. If there is
+    /// no answer for five seconds, the connection is lost, for all its callers.
     func exchange(
         _ commands: RedisCommands, by deadline: ContinuousClock.Instant
     ) async throws -> [RedisReply] {
         trips.add()
         return try await withCheckedThrowingContinuation { continuation in
-            begin(Exchange(continuation: continuation, deadline: deadline, count: commands.count), commands.bytes)
+            let end = max(deadline, .now + Self.patience)
+            begin(
+                Exchange(continuation: continuation, deadline: deadline, end: end, count: commands.count),
+                commands.bytes)
         }
     }
 
     /// Sends commands whose replies nobody wants.
     func post(_ commands: RedisCommands, by deadline: ContinuousClock.Instant) {
-        begin(Exchange(continuation: nil, deadline: deadline, count: commands.count), commands.bytes)
+        begin(Exchange(continuation: nil, deadline: deadline, end: deadline, count: commands.count), commands.bytes)
     }
 
     private func begin(_ exchange: Exchange, _ bytes: [UInt8]) {
@@ -100,8 +109,8 @@ final class RedisLink: Polled {
 
     func expire(at now: ContinuousClock.Instant) {
         let ended = state.withLock { state -> Ended in
-            guard let first = state.waiting.first, first.deadline < now else { return [] }
-            return Self.lose(&state, "Redis: no answer in time")
+            if let first = state.waiting.first, first.end < now { return Self.lose(&state, "Redis: no answer in time") }
+            return Self.giveUp(&state, at: now)
         }
         Self.finish(ended)
     }
@@ -132,6 +141,19 @@ final class RedisLink: Polled {
             }
         }
         return failure.map { ended + lose(&state, $0.reason) } ?? ended
+    }
+
+    /// Ends the exchanges whose callers wait no longer. Their replies will still come.
+    private static func giveUp(_ state: inout State, at now: ContinuousClock.Instant) -> Ended {
+        var ended: Ended = []
+        for index in state.waiting.indices {
+            guard state.waiting[index].deadline < now, let continuation = state.waiting[index].continuation else {
+                continue
+            }
+            state.waiting[index].continuation = nil
+            ended.append((continuation, .failure(RedisFailure.late("Redis: no answer in time"))))
+        }
+        return ended
     }
 
     private static func lose(_ state: inout State, _ reason: String) -> Ended {

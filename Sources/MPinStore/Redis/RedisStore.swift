@@ -30,12 +30,16 @@ package final class RedisStore: Store {
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
-        let reply = try await single(by: .now + patience) { _ in [.text("GET"), .item(key)] }
+        let reply = try await StorePatience.call(atMost: patience) { deadline in
+            try await single(by: deadline) { _ in [.text("GET"), .item(key)] }
+        }
         return reply.bytes.flatMap(RedisItem.init)?.live(at: now)
     }
 
     package func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
-        let reply = try await single(by: .now + patience, isChange: true) { _ in [.text("GETDEL"), .item(key)] }
+        let reply = try await StorePatience.call(atMost: patience) { deadline in
+            try await single(by: deadline, isChange: true) { _ in [.text("GETDEL"), .item(key)] }
+        }
         return reply.bytes.flatMap(RedisItem.init)?.live(at: now)
     }
 
@@ -50,19 +54,24 @@ package final class RedisStore: Store {
         _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result {
         let keys = ItemKey.inOrder(keys)
-        let deadline = ContinuousClock.now + patience
-        return try await locks.withLocks(keys) { [self] in
-            for number in 0..<Self.tries {
-                guard deadline > .now else { throw StoreError.unavailable("Redis: no answer in time") }
-                let old = try await items(keys, by: deadline)
-                var items = Items(zip(keys, old).map { ($0, $1?.live(at: now)) })
-                let result = try change(&items)
-                if try await replace(keys, old, try items.changed(), at: now, by: deadline) { return result }
-                // Others are at it, too. Whoever waits a little longer than they do succeeds.
-                try await Task.sleep(for: .microseconds(Int.random(in: 0...1000 << number)))
-            }
-            throw StoreError.conflict
+        return try await StorePatience.call(atMost: patience) { deadline in
+            try await locks.withLocks(keys) { try await make(change, keys, at: now, by: deadline) }
         }
+    }
+
+    private func make<Result: Sendable>(
+        _ change: (inout Items) throws -> Result, _ keys: [ItemKey], at now: Moment,
+        by deadline: ContinuousClock.Instant
+    ) async throws -> Result {
+        for number in 0..<Self.tries {
+            let old = try await items(keys, by: deadline)
+            var items = Items(zip(keys, old).map { ($0, $1?.live(at: now)) })
+            let result = try change(&items)
+            if try await replace(keys, old, try items.changed(), at: now, by: deadline) { return result }
+            // Others are at it, too. Whoever waits a little longer than they do succeeds.
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...1000 << number)))
+        }
+        throw StoreError.conflict
     }
 
     package func perform<Change: NamedChange>(
@@ -139,11 +148,13 @@ extension RedisStore {
     }
 
     private func write(_ writes: [BlindWrite], at now: Moment) async throws -> [BlindWrite.Result?] {
-        let reply = try await run(.write, by: .now + patience, isChange: true) {
-            (
-                writes.flatMap(\.keys).map(RedisCommands.Word.item),
-                [.number(now.microseconds)] + writes.flatMap { $0.words(at: now) }
-            )
+        let reply = try await StorePatience.call(atMost: patience) { deadline in
+            try await run(.write, by: deadline, isChange: true) {
+                (
+                    writes.flatMap(\.keys).map(RedisCommands.Word.item),
+                    [.number(now.microseconds)] + writes.flatMap { $0.words(at: now) }
+                )
+            }
         }
         var replies = reply.array[...]
         return writes.map { write in

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import MPinStore
 
 /// All work before and after a handler. It is one middleware, because passing a request from one middleware to the next
 /// costs more than most of this work.
@@ -33,9 +34,11 @@ struct CommonMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let start = ContinuousClock.now
         let context = forwarded.read(request, context)
-        var response = try await Audit.$origin.withValue(context.remoteAddress) {
-            do { return try await answer(request, context, next) } catch {
-                return try renderedError(error, request, context, form: errorForm)
+        var response = try await StorePatience.limit {
+            try await Audit.$origin.withValue(context.remoteAddress) {
+                do { return try await answer(request, context, next) } catch {
+                    return try renderedError(error, request, context, form: errorForm)
+                }
             }
         }
         log.record(request, context, response.status, since: start)
