@@ -15,7 +15,22 @@ extension Storable where Self: Codable {
     package func stored() throws -> [UInt8] { try JSON.bytes(self) }
 }
 
-extension String: Storable {}
+/// A text is stored as JSON. Names have no character that JSON escapes, so they are read without its parser.
+extension String: Storable {
+    package init(stored bytes: [UInt8]) throws {
+        let text = bytes.dropFirst().dropLast()
+        let quote = UInt8(ascii: "\"")
+        let isPlain = text.allSatisfy { (0x20...0x7e).contains($0) && $0 != quote && $0 != UInt8(ascii: "\\") }
+        guard bytes.count > 1, bytes.first == quote, bytes.last == quote, isPlain else {
+            self = try JSON.decode(from: bytes.span, fromAny: true)
+            return
+        }
+        self = String(decoding: text, as: UTF8.self)
+    }
+
+    package func stored() throws -> [UInt8] { try JSON.bytes(JSONValue.string(self)) }
+}
+
 extension Bool: Storable {}
 extension Array: Storable where Element: Storable & Codable {}
 
@@ -77,7 +92,8 @@ package struct Table<Value: Storable>: Sendable {
         try await store.take(self.key(key), at: now).map(Self.entry)?.value
     }
 
-    package func delete(_ key: String, at now: Moment) async throws { _ = try await take(key, at: now) }
+    /// Deletes a value without decoding it.
+    package func delete(_ key: String, at now: Moment) async throws { _ = try await store.take(self.key(key), at: now) }
 
     /// At most `limit` values in the order of their keys, beginning after `key`, or with the first if it is nil.
     package func list(
