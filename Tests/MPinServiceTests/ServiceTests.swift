@@ -90,6 +90,7 @@ final class ServiceTests: XCTestCase {
         XCTAssertEqual(report.verdict, .right)
         guard case .decided(let outcome) = try await phone else { return XCTFail("refused") }
         XCTAssertEqual(outcome.status, 200)
+        XCTAssertEqual(under.signals.count, 0, "nobody waits any more")
         await refuses(.noWaitingBrowser) { _ = try await under.service.present(token) }
     }
 
