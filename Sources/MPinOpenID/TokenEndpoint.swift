@@ -132,7 +132,7 @@ extension OpenIDProvider {
         let idToken = try maker.idToken(
             authorization, profile, nonce: nonce, accessToken: accessToken, for: client, at: now)
         return TokenAnswer(
-            accessToken: accessToken, lifetime: client.lifetimes.accessToken, scopes: scopes, idToken: idToken,
+            accessToken: accessToken.text, lifetime: client.lifetimes.accessToken, scopes: scopes, idToken: idToken,
             refreshToken: showsToken ? token.text : nil)
     }
 

@@ -145,11 +145,12 @@ extension AuthenticationService {
         // The verdict is checked before the access number. Otherwise somebody without an account could find out which
         // numbers are in use.
         guard token.verdict == .right else { return try await refusal(token, authOTT) }
-        guard token.wid != "0", try await browsers.contains(token.wid, at: now) else {
-            throw ServiceError.noWaitingBrowser
-        }
+        guard token.wid != "0" else { throw ServiceError.noWaitingBrowser }
         // A token that comes too late does not count as an attempt.
-        guard self.now < token.expires else { throw ServiceError.lateProof }
+        guard self.now < token.expires else {
+            let isWaiting = try await browsers.contains(token.wid, at: now)
+            throw isWaiting ? ServiceError.lateProof : .noWaitingBrowser
+        }
         try await handOver(token, authOTT)
         if let code = try await code(token.wid) { return .code(code) }
         let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {

@@ -94,6 +94,7 @@ package struct WaitingBrowsers: Sendable {
         _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
         let (rings, stop) = signals.rings(wid, seconds: seconds)
+        defer { stop() }
         return try await runWhileNeeded {
             for await _ in rings {
                 if let result = try await StorePatience.limit({ try await look() }) { return result }

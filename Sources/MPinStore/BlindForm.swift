@@ -1,17 +1,20 @@
+// Public so that the compiler specialises it for other modules; it is no API.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// A form of a ``NamedChange`` that writes without reading first. An engine on another machine makes such a change in
 /// one trip, where a closure needs two. Other engines do not use it.
 ///
 /// A blind form cannot decide anything. Instead it appends what is to be done to an item's bytes, and whoever reads
 /// these bytes does it, in the order in which it was appended, before it looks at the value. So the rules of a change
 /// exist once, and every reader comes to the same result.
-package struct BlindForm<Outcome: Sendable>: Sendable {
+public struct BlindForm<Outcome: Sendable>: Sendable {
     /// The writes, which are made together or not at all.
-    package let writes: [BlindWrite]
+    public let writes: [BlindWrite]
     /// Returns the outcome, given the result of each write. Nil if the change must be made by its closure after all;
     /// then no write may have changed anything.
-    package let outcome: @Sendable ([BlindWrite.Result?]) throws -> Outcome?
+    public let outcome: @Sendable ([BlindWrite.Result?]) throws -> Outcome?
 
-    package init(
+    public init(
         _ writes: [BlindWrite], outcome: @escaping @Sendable ([BlindWrite.Result?]) throws -> Outcome?
     ) {
         self.writes = writes
@@ -20,7 +23,7 @@ package struct BlindForm<Outcome: Sendable>: Sendable {
 }
 
 /// A write that does not depend on what was read before ("blind write").
-package enum BlindWrite: Sendable {
+public enum BlindWrite: Sendable {
     /// Stores the item, whatever there is under the key.
     case put(ItemKey, StoredItem)
     /// Appends bytes to the value of an item. If there is no item, stores `otherwise`. The item then expires when
@@ -38,11 +41,11 @@ package enum BlindWrite: Sendable {
     case look(ItemKey)
 
     /// The item after a write, or the one that was deleted. There is no result if the write found nothing to change.
-    package struct Result: Sendable, Equatable {
-        package let key: ItemKey
-        package let item: StoredItem
+    public struct Result: Sendable, Equatable {
+        public let key: ItemKey
+        public let item: StoredItem
 
-        package init(_ key: ItemKey, _ item: StoredItem) {
+        public init(_ key: ItemKey, _ item: StoredItem) {
             self.key = key
             self.item = item
         }
@@ -51,7 +54,7 @@ package enum BlindWrite: Sendable {
 
 /// What each write does, as a change of items. Engines that make blind writes in their own way are tested against it.
 extension BlindWrite {
-    package func make(in items: inout Items) -> Result? {
+    public func make(in items: inout Items) -> Result? {
         switch self {
         case .put(let key, let item): return Self.store(item, key, &items)
         case .append(let key, let bytes, let otherwise):
@@ -77,7 +80,7 @@ extension BlindWrite {
     }
 
     /// The keys of the items that the write may touch.
-    package var keys: [ItemKey] {
+    public var keys: [ItemKey] {
         switch self {
         case .put(let key, _), .append(let key, _, _), .replace(let key, _, _), .take(let key, _), .look(let key): [key]
         case .appendOrFill(let key, _, let slot, _, _): [key, slot]

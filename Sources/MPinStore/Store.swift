@@ -1,3 +1,6 @@
+// Public so that the compiler specialises it for other modules; it is no API.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// The state of a server as named tables of items. An engine does not know what an item means: the code that uses it
 /// does.
 ///
@@ -11,7 +14,7 @@
 /// - The engine throws ``StoreError``. An error of a closure is passed on, and then nothing is changed.
 ///
 /// Table names match `[a-z0-9_]+`. Keys are any text without U+0000 and are ordered by their UTF-8 bytes.
-package protocol Store: Sendable {
+public protocol Store: Sendable {
     /// Whether the engine answers without a trip to another process. If so, using it and another store at the same time
     /// saves no time.
     var isNear: Bool { get }
@@ -53,7 +56,7 @@ package protocol Store: Sendable {
 }
 
 /// How safe a change is when the call returns.
-package enum Durability: Sendable {
+public enum Durability: Sendable {
     /// May be lost when the engine's process ends.
     case volatile
     /// Survives the end of the process. May be lost in a power failure, or if another machine takes over; then all
@@ -65,17 +68,17 @@ package enum Durability: Sendable {
 }
 
 /// The table and the key of an item.
-package struct ItemKey: Sendable, Hashable, Comparable {
-    package let table: String
-    package let key: String
+public struct ItemKey: Sendable, Hashable, Comparable {
+    public let table: String
+    public let key: String
 
-    package init(_ table: String, _ key: String) {
+    public init(_ table: String, _ key: String) {
         self.table = table
         self.key = key
     }
 
     /// Orders by table, then by key, each by its bytes.
-    package static func < (left: ItemKey, right: ItemKey) -> Bool {
+    public static func < (left: ItemKey, right: ItemKey) -> Bool {
         left.table == right.table ? precedes(left.key, right.key) : precedes(left.table, right.table)
     }
 
@@ -91,28 +94,28 @@ package struct ItemKey: Sendable, Hashable, Comparable {
 }
 
 /// The value of an item, and when it expires.
-package struct StoredItem: Sendable, Equatable {
-    package var value: [UInt8]
+public struct StoredItem: Sendable, Equatable {
+    public var value: [UInt8]
     /// From this moment on the item counts as deleted; nil: never.
-    package var expires: Moment?
+    public var expires: Moment?
 
-    package init(value: [UInt8], expires: Moment? = nil) {
+    public init(value: [UInt8], expires: Moment? = nil) {
         self.value = value
         self.expires = expires
     }
 
-    package func isLive(at now: Moment) -> Bool { expires.map { $0 > now } ?? true }
+    public func isLive(at now: Moment) -> Bool { expires.map { $0 > now } ?? true }
 }
 
 /// The items of one transaction.
-package struct Items {
+public struct Items {
     private var entries: [(key: ItemKey, item: StoredItem?)]
     private var unnamedKey: ItemKey?
 
     init(_ entries: [(key: ItemKey, item: StoredItem?)]) { self.entries = entries }
 
     /// The item of one of the transaction's keys. If the closure uses another key, the transaction fails.
-    package subscript(key: ItemKey) -> StoredItem? {
+    public subscript(key: ItemKey) -> StoredItem? {
         mutating get {
             if let entry = entries.first(where: { $0.key == key }) { return entry.item }
             unnamedKey = key
@@ -136,7 +139,7 @@ package struct Items {
 
 /// A change of items, as a value with a name. It depends only on its members and on the items, so an engine can run it
 /// again, or can do the same in its own way when it knows the name.
-package protocol NamedChange: Sendable {
+public protocol NamedChange: Sendable {
     associatedtype Outcome: Sendable
 
     /// The name, which matches `[a-z-]+`.
@@ -150,15 +153,15 @@ package protocol NamedChange: Sendable {
 }
 
 extension NamedChange {
-    package func blindForm() throws -> BlindForm<Outcome>? { nil }
+    public func blindForm() throws -> BlindForm<Outcome>? { nil }
 }
 
 extension Store {
-    package var expiresByItself: Bool { false }
+    public var expiresByItself: Bool { false }
 
-    package func time() async throws -> Moment? { nil }
+    public func time() async throws -> Moment? { nil }
 
-    package func perform<Change: NamedChange>(
+    public func perform<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome {
         try await transaction(change.keys, at: now, durability) { try change.run(&$0) }
@@ -166,7 +169,7 @@ extension Store {
 
     /// Makes a change exactly once. If the outcome of the first try is unknown, the change is tried again, if the request has
     /// time left (``StorePatience``). So it must contain an id by which it recognises that it was made before.
-    package func performOnce<Change: NamedChange>(
+    public func performOnce<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome {
         do { return try await perform(change, at: now, durability) } catch StoreError.unknownOutcome(let reason) {
@@ -177,20 +180,21 @@ extension Store {
         }
     }
 
-    package func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+    public func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
         try await update(key, at: now, .durable) { item in
             defer { item = nil }
             return item
         }
     }
 
-    package func check(at now: Moment) async throws {
+    public func check(at now: Moment) async throws {
         let probe = StoredItem(value: [], expires: Moment(microseconds: now.microseconds + 60_000_000))
         try await update(ItemKey("health", "probe"), at: now, .ordered) { $0 = probe }
     }
 
     /// Reads, changes and stores one item: ``transaction(_:at:_:_:)`` with one key.
-    package func update<Result: Sendable>(
+    @inlinable
+    public func update<Result: Sendable>(
         _ key: ItemKey, at now: Moment, _ durability: Durability,
         _ change: @escaping @Sendable (inout StoredItem?) throws -> Result
     ) async throws -> Result {
@@ -198,7 +202,7 @@ extension Store {
     }
 
     /// Stores a new item with ``Durability/durable``. False, and nothing is changed, if there is one under this key.
-    package func create(_ key: ItemKey, _ item: StoredItem, at now: Moment) async throws -> Bool {
+    public func create(_ key: ItemKey, _ item: StoredItem, at now: Moment) async throws -> Bool {
         try await update(key, at: now, .durable) { found in
             guard found == nil else { return false }
             found = item
@@ -208,7 +212,7 @@ extension Store {
 
     /// Deletes all expired items and returns their number. Deletes a thousand at a time, so that other calls do not
     /// wait long.
-    package func collectAll(at now: Moment) async throws -> Int {
+    public func collectAll(at now: Moment) async throws -> Int {
         var count = 0
         while true {
             let deleted = try await collect(at: now, limit: 1000)

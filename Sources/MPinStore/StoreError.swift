@@ -1,5 +1,8 @@
+// Public so that the compiler specialises it for other modules; it is no API.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// Why a store fails. The text is for a log, not for users.
-package enum StoreError: Error, CustomStringConvertible {
+public enum StoreError: Error, CustomStringConvertible {
     /// The call can never succeed: this program cannot use the file, or the store does not allow such a call.
     case unusable(String)
     /// The call may work later: the disk is full, or another process holds the file. Nothing has changed.
@@ -9,7 +12,7 @@ package enum StoreError: Error, CustomStringConvertible {
     /// Other transactions changed the same items at each try. Nothing has changed.
     case conflict
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .unusable(let reason), .unavailable(let reason): reason
         case .unknownOutcome(let reason): reason + " (it may have happened all the same)"

@@ -1,8 +1,11 @@
+// Public so that the compiler specialises it for other modules; it is no API.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import MPinWire
 
 /// A value that a table stores as bytes. A type that gets new members must still read bytes that were stored without
 /// them.
-package protocol Storable: Sendable {
+public protocol Storable: Sendable {
     init(stored bytes: [UInt8]) throws
 
     func stored() throws -> [UInt8]
@@ -10,59 +13,75 @@ package protocol Storable: Sendable {
 
 /// The default form is JSON. Types that every login reads have a packed form.
 extension Storable where Self: Codable {
-    package init(stored bytes: [UInt8]) throws { self = try JSON.decode(from: bytes.span, fromAny: true) }
+    public init(stored bytes: [UInt8]) throws { self = try JSON.decode(from: bytes.span, fromAny: true) }
 
-    package func stored() throws -> [UInt8] { try JSON.bytes(self) }
+    public func stored() throws -> [UInt8] { try JSON.bytes(self) }
 }
 
-extension String: Storable {}
+/// A text is stored as JSON. Names have no character that JSON escapes, so they are read without its parser.
+extension String: Storable {
+    public init(stored bytes: [UInt8]) throws {
+        let text = bytes.dropFirst().dropLast()
+        let quote = UInt8(ascii: "\"")
+        let isPlain = text.allSatisfy { (0x20...0x7e).contains($0) && $0 != quote && $0 != UInt8(ascii: "\\") }
+        guard bytes.count > 1, bytes.first == quote, bytes.last == quote, isPlain else {
+            self = try JSON.decode(from: bytes.span, fromAny: true)
+            return
+        }
+        self = String(decoding: text, as: UTF8.self)
+    }
+
+    public func stored() throws -> [UInt8] { try JSON.bytes(JSONValue.string(self)) }
+}
+
 extension Bool: Storable {}
 extension Array: Storable where Element: Storable & Codable {}
 
 /// The items of one type in a store. Functions that every login calls are inlinable, so that they are compiled for each
-/// type: without that they would look up the type's functions in each call.
-package struct Table<Value: Storable>: Sendable {
+/// type: without that they would look up the type's functions in each call. The compiler does so across modules only for
+/// what is public.
+public struct Table<Value: Storable>: Sendable {
     /// A value and when it expires; nil: never.
-    package struct Entry: Sendable {
-        package var value: Value
-        package var expires: Moment?
+    public struct Entry: Sendable {
+        public var value: Value
+        public var expires: Moment?
 
-        package init(_ value: Value, expires: Moment? = nil) {
+        public init(_ value: Value, expires: Moment? = nil) {
             self.value = value
             self.expires = expires
         }
     }
 
-    package let name: String
-    package let store: any Store
+    public let name: String
+    public let store: any Store
 
-    package init(_ name: String, in store: any Store) {
+    public init(_ name: String, in store: any Store) {
         self.name = name
         self.store = store
     }
 
     @inlinable
-    package func key(_ key: String) -> ItemKey { ItemKey(name, key) }
+    public func key(_ key: String) -> ItemKey { ItemKey(name, key) }
 
     /// Stores a new value with ``Durability/durable``. False, and nothing is changed, if there is one under this key.
     @inlinable
-    package func create(_ key: String, _ value: Value, expires: Moment? = nil, at now: Moment) async throws -> Bool {
+    public func create(_ key: String, _ value: Value, expires: Moment? = nil, at now: Moment) async throws -> Bool {
         try await store.create(self.key(key), try Self.item(Entry(value, expires: expires)), at: now)
     }
 
     @inlinable
-    package func read(_ key: String, at now: Moment) async throws -> Value? {
+    public func read(_ key: String, at now: Moment) async throws -> Value? {
         try await store.read(self.key(key), at: now).map(Self.entry)?.value
     }
 
     /// Whether there is a value, without decoding it.
-    package func contains(_ key: String, at now: Moment) async throws -> Bool {
+    public func contains(_ key: String, at now: Moment) async throws -> Bool {
         try await store.read(self.key(key), at: now) != nil
     }
 
     /// Reads, changes and stores a value as one step. A nil entry means that there is no value; setting nil deletes it.
     @inlinable
-    package func update<Result: Sendable>(
+    public func update<Result: Sendable>(
         _ key: String, at now: Moment, _ durability: Durability = .ordered,
         _ change: @escaping @Sendable (inout Entry?) throws -> Result
     ) async throws -> Result {
@@ -73,21 +92,22 @@ package struct Table<Value: Storable>: Sendable {
 
     /// Reads and deletes a value. Of several callers only one gets it; the others get nil.
     @inlinable
-    package func take(_ key: String, at now: Moment) async throws -> Value? {
+    public func take(_ key: String, at now: Moment) async throws -> Value? {
         try await store.take(self.key(key), at: now).map(Self.entry)?.value
     }
 
-    package func delete(_ key: String, at now: Moment) async throws { _ = try await take(key, at: now) }
+    /// Deletes a value without decoding it.
+    public func delete(_ key: String, at now: Moment) async throws { _ = try await store.take(self.key(key), at: now) }
 
     /// At most `limit` values in the order of their keys, beginning after `key`, or with the first if it is nil.
-    package func list(
+    public func list(
         after key: String? = nil, limit: Int, at now: Moment
     ) async throws -> [(key: String, value: Value)] {
         try await store.list(name, after: key, limit: limit, at: now).map { ($0.key, try Self.entry($0.item).value) }
     }
 
     /// All values whose keys start with `prefix`, in the order of their keys, read page by page.
-    package func all(startingWith prefix: String = "", at now: Moment) async throws -> [(key: String, value: Value)] {
+    public func all(startingWith prefix: String = "", at now: Moment) async throws -> [(key: String, value: Value)] {
         let pageSize = 200
         var found: [(key: String, value: Value)] = []
         while true {
@@ -100,7 +120,7 @@ package struct Table<Value: Storable>: Sendable {
 
     /// Changes one item of a transaction, as ``update(_:at:_:_:)`` does.
     @inlinable
-    package static func change<Result>(
+    public static func change<Result>(
         _ item: inout StoredItem?, _ change: (inout Entry?) throws -> Result
     ) throws -> Result {
         var entry = try item.map(Self.entry)
@@ -110,12 +130,12 @@ package struct Table<Value: Storable>: Sendable {
     }
 
     @inlinable
-    package static func item(_ entry: Entry) throws -> StoredItem {
+    public static func item(_ entry: Entry) throws -> StoredItem {
         StoredItem(value: try entry.value.stored(), expires: entry.expires)
     }
 
     @inlinable
-    package static func entry(_ item: StoredItem) throws -> Entry {
+    public static func entry(_ item: StoredItem) throws -> Entry {
         Entry(try Value(stored: item.value), expires: item.expires)
     }
 }
@@ -123,7 +143,7 @@ package struct Table<Value: Storable>: Sendable {
 extension Store {
     /// The setting called `name`. If there is none, it stores the value that `make` returns; but if another process has
     /// stored one first, that one is kept and returned.
-    package func setting(_ name: String, orMake make: @Sendable () throws -> String) async throws -> String {
+    public func setting(_ name: String, orMake make: @Sendable () throws -> String) async throws -> String {
         let settings = Table<String>("setting", in: self)
         if let kept = try await settings.read(name, at: .now()) { return kept }
         let value = try make()

@@ -90,7 +90,28 @@ final class ServiceTests: XCTestCase {
         XCTAssertEqual(report.verdict, .right)
         guard case .decided(let outcome) = try await phone else { return XCTFail("refused") }
         XCTAssertEqual(outcome.status, 200)
+        XCTAssertEqual(under.signals.count, 0, "nobody waits any more")
         await refuses(.noWaitingBrowser) { _ = try await under.service.present(token) }
+    }
+
+    /// A token that comes too late is told apart from one whose browser does not wait any more.
+    func testALatePhoneIsToldWhetherItsBrowserStillWaits() async throws {
+        let under = try await ServiceUnderTest { $0.limits.waitSeconds = 30 }
+        let alice = try await under.register("alice@example.com", pin: "1234")
+        let (waiting, ended) = (
+            try await under.service.openBrowser(.code), try await under.service.openBrowser(.code)
+        )
+        let late = try await alice.prove("1234", to: under.service, wid: waiting.wid)
+        let first = try await alice.prove("1234", to: under.service, wid: ended.wid)
+        let second = try await alice.prove("1234", to: under.service, wid: ended.wid)
+        async let phone = under.service.present(first)
+        _ = try await under.service.follow(
+            webOTT: ended.webOTT, known: .init(status: "new", refusals: nil), seconds: 30)
+        _ = try await under.redeem(first)
+        _ = try await phone
+        under.surroundings.advance(seconds: 60)
+        await refuses(.lateProof) { _ = try await under.service.present(late) }
+        await refuses(.noWaitingBrowser) { _ = try await under.service.present(second) }
     }
 
     private func refuses(

@@ -31,6 +31,7 @@ struct ServiceUnderTest {
 
     let surroundings = Surroundings()
     let authorities: [FakeAuthority]
+    let signals = LocalSignals()
     let service: AuthenticationService
 
     /// `layer` wraps each of the two stores, for example to run every change twice.
@@ -51,7 +52,7 @@ struct ServiceUnderTest {
                 authorities, store: durable, place: "memory", rules: rules, observer: observer, logger: Self.logger))
         service = try await AuthenticationService(
             rules: rules, activationKey: try .random(count: 32), durable: durable, shortLived: layer(MemoryStore()),
-            signals: LocalSignals(), keyRing: ring, permitWatch: nil, authorities: authorities, permission: nil,
+            signals: signals, keyRing: ring, permitWatch: nil, authorities: authorities, permission: nil,
             observer: observer)
     }
 

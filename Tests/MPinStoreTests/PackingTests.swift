@@ -1,3 +1,4 @@
+import Foundation
 import MPinStore
 import XCTest
 
@@ -58,6 +59,39 @@ final class PackingTests: XCTestCase {
             members.put(right != nil)
             if let right { members.put(right) }
         }
+    }
+
+    /// Texts are stored as JSON. Those that need no parser are read without one.
+    func testATextIsStoredAsJSON() throws {
+        let texts = [
+            "", "plain ~", "a\"b", "\\", "\\\"", "\"", "é😀", "\u{1}\n\u{7f}", String(repeating: "x", count: 9999),
+        ]
+        for text in texts {
+            let bytes = try text.stored()
+            XCTAssertEqual(try String(stored: bytes), text)
+            XCTAssertEqual(try JSONDecoder().decode(String.self, from: Data(bytes)), text, "JSON of others")
+            XCTAssertEqual(try String(stored: Array(JSONEncoder().encode(text))), text)
+            for length in 0..<min(bytes.count, 50) {
+                XCTAssertThrowsError(try String(stored: Array(bytes.prefix(length))), "\(length) bytes of \(text)")
+            }
+        }
+        for bad in ["x", "x\"", "\"x", "\"a\"b\"", "\"\\\"", "{}", "1"] {
+            XCTAssertThrowsError(try String(stored: Array(bad.utf8)), bad)
+        }
+    }
+
+    /// What nobody can read can be deleted.
+    func testAValueIsDeletedWithoutBeingRead() async throws {
+        let (store, now) = (MemoryStore(), Moment.now())
+        let table = Table<String>("t", in: store)
+        _ = try await store.create(table.key("k"), StoredItem(value: [1]), at: now)
+        do {
+            _ = try await table.read("k", at: now)
+            XCTFail("read")
+        } catch {}
+        try await table.delete("k", at: now)
+        let isThere = try await table.contains("k", at: now)
+        XCTAssertFalse(isThere)
     }
 
     func testAPackedItemIsAlsoReadFromJSON() throws {

@@ -20,7 +20,7 @@ final class SignalsAndCountersTests: XCTestCase {
 
     func testAWaitLooksAtOnceAndALastTimeAndEnds() async throws {
         let looks = Looks()
-        for await _ in LocalSignals().rings("a", seconds: 1).stream { _ = await looks.add() }
+        for await _ in LocalSignals().rings("a", seconds: 1).rings { _ = await looks.add() }
         let count = await looks.count
         // The stream has one element at the start of the wait and one at its end. On a busy machine, both may arrive as
         // one.
@@ -31,7 +31,7 @@ final class SignalsAndCountersTests: XCTestCase {
         let signals = LocalSignals()
         let (first, stopFirst) = signals.rings("a", seconds: 60)
         let (second, stopSecond) = signals.rings("b", seconds: 60)
-        var (ofFirst, ofSecond) = (first.makeAsyncIterator(), second.makeAsyncIterator())
+        let (ofFirst, ofSecond) = (first.makeAsyncIterator(), second.makeAsyncIterator())
         // Takes the element with which every stream begins.
         _ = await ofFirst.next()
         _ = await ofSecond.next()
@@ -42,6 +42,41 @@ final class SignalsAndCountersTests: XCTestCase {
         stopSecond()
         let silent: Void? = await ofSecond.next()
         XCTAssertNil(silent, "the end, and no ring before it")
+    }
+
+    /// One alarm ends all waits. It must be set to an earlier time when a shorter wait begins, and again after it rang.
+    func testEachWaitEndsAtItsOwnTime() async {
+        let signals = LocalSignals()
+        let (long, stopLong) = signals.rings("a", seconds: 600)
+        let (short, stopShort) = signals.rings("a", seconds: 1)
+        let (none, stopNone) = signals.rings("a", seconds: 0)
+        let (other, stopOther) = signals.rings("b", seconds: 1)
+        // A test that waits for ever would tell nothing.
+        let end = Task {
+            try await Task.sleep(for: .seconds(120))
+            for stop in [stopLong, stopShort, stopNone, stopOther] { stop() }
+        }
+        let start = ContinuousClock.now
+        for await _ in none {}
+        for await _ in short {}
+        for await _ in other {}
+        XCTAssertLessThan(start.duration(to: .now), .seconds(120))
+        XCTAssertGreaterThanOrEqual(start.duration(to: .now), .seconds(1))
+        for stop in [stopShort, stopNone, stopOther] { stop() }
+        XCTAssertEqual(signals.count, 1, "the long wait goes on")
+        let first: Void? = await long.next()
+        XCTAssertNotNil(first)
+        signals.ring("a")
+        let second: Void? = await long.next()
+        XCTAssertNotNil(second)
+        stopLong()
+        let third: Void? = await long.next()
+        XCTAssertNil(third)
+        signals.ring("a")
+        let fourth: Void? = await long.next()
+        XCTAssertNil(fourth, "nothing is heard after the end")
+        XCTAssertEqual(signals.count, 0)
+        end.cancel()
     }
 
     func testACounterAdmitsWhatItsLimitAllowsToEachKey() async throws {

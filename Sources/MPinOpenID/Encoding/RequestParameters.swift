@@ -10,14 +10,14 @@ package struct RequestParameters: Sendable {
     /// Reads `application/x-www-form-urlencoded` text, the form of a query and of a posted form. Nil if an escape is
     /// malformed, if a decoded text is not UTF-8, or if there are more than 100 parameters.
     package init?(_ text: String) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "&"))
+        let parts = Array(text.utf8).split(separator: UInt8(ascii: "&"))
         guard parts.count <= Self.maxCount else { return nil }
         members.reserveCapacity(parts.count)
         for member in parts {
-            let parts = member.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = parts.first.flatMap(Self.decoded),
-                let value = parts.count == 2 ? parts.last.flatMap(Self.decoded) : ""
-            else { return nil }
+            let end = member.firstIndex(of: UInt8(ascii: "=")) ?? member.endIndex
+            guard let name = Self.decoded(member[..<end]), let value = Self.decoded(member[end...].dropFirst()) else {
+                return nil
+            }
             members.append((name, value))
         }
     }
@@ -37,12 +37,19 @@ package struct RequestParameters: Sendable {
 
     /// Returns the words of a value that are separated by spaces. Nil if there is no such parameter.
     package func words(_ name: String) -> [String]? {
-        self[name].map { $0.split(separator: " ").map(String.init) }
+        self[name].map { Self.words(of: $0) }
+    }
+
+    /// The words of a text that are separated by spaces. A split as characters would take longer.
+    static func words(of text: String) -> [String] {
+        Array(text.utf8).split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Decodes a form-encoded text, for example the name or the secret in a `Basic` header (RFC 6749 section 2.3.1).
     /// Nil if it is malformed.
     package static func decoded(_ text: some Collection<UInt8>) -> String? {
+        // Most values are such texts.
+        if text.allSatisfy(isUnreserved) { return String(decoding: text, as: UTF8.self) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text.makeIterator()
@@ -57,9 +64,7 @@ package struct RequestParameters: Sendable {
             default: bytes.append(byte)
             }
         }
-        // ASCII is UTF-8, and most values are ASCII. Checking other texts takes longer.
-        return bytes.allSatisfy { $0 < 0x80 }
-            ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+        return String(validating: bytes, as: UTF8.self)
     }
 
     private static func hexValue(_ digit: UInt8) -> UInt8? {
@@ -69,19 +74,24 @@ package struct RequestParameters: Sendable {
     /// Returns the parameters as the query of a URL. All bytes but the unreserved ones (RFC 3986 section 2.3) are
     /// escaped.
     package static func query(_ members: [(String, String)]) -> String {
-        members.map { "\(escaped($0.0))=\(escaped($0.1))" }.joined(separator: "&")
+        var query: [UInt8] = []
+        for (name, value) in members {
+            if !query.isEmpty { query.append(UInt8(ascii: "&")) }
+            escape(name, to: &query)
+            query.append(UInt8(ascii: "="))
+            escape(value, to: &query)
+        }
+        return String(decoding: query, as: UTF8.self)
     }
 
-    private static func escaped(_ text: String) -> String {
-        var escaped: [UInt8] = []
+    private static func escape(_ text: String, to query: inout [UInt8]) {
         for byte in text.utf8 {
             if isUnreserved(byte) {
-                escaped.append(byte)
+                query.append(byte)
             } else {
-                escaped += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
+                query += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
             }
         }
-        return String(decoding: escaped, as: UTF8.self)
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }

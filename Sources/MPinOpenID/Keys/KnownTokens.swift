@@ -1,4 +1,3 @@
-import MPinSecrets
 import Synchronization
 
 /// The access tokens that were signed or verified here last, by their hashes. A client that has just got a token asks
@@ -9,23 +8,17 @@ final class KnownTokens: Sendable {
 
     private let known = Mutex<[[UInt8]: JWT.Claims]>([:])
 
-    /// Remembers a token with its claims. Its signature must be right.
-    func add(_ token: String, _ claims: JWT.Claims) {
-        let hash = Self.hash(token)
+    /// Remembers a token, by its hash, with its claims. Its signature must be right.
+    func add(_ hash: [UInt8], _ claims: JWT.Claims) {
         known.withLock { known in
             if known.count >= Self.most { known.removeAll(keepingCapacity: true) }
             known[hash] = claims
         }
     }
 
-    /// Returns the claims of a known token. Nil if the token is not known, which does not mean that it is wrong.
-    func claims(of token: String) -> JWT.Claims? {
-        let hash = Self.hash(token)
-        return known.withLock { $0[hash] }
-    }
+    /// Returns the claims of the token with this hash. Nil if the token is not known, which does not mean that it is wrong.
+    func claims(of hash: [UInt8]) -> JWT.Claims? { known.withLock { $0[hash] } }
 
     /// Forgets all tokens. It is called when a key is withdrawn, because the key's tokens are not valid any more.
     func forget() { known.withLock { $0.removeAll() } }
-
-    private static func hash(_ token: String) -> [UInt8] { SHA256.hash(Array(token.utf8)) }
 }

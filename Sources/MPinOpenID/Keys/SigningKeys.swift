@@ -157,7 +157,7 @@ package final class SigningKeys: Sendable {
     /// Returns the signer that is in use at `now`: of the keys that have begun to sign, the newest. Throws if there is
     /// none.
     package func signer(_ algorithm: SigningAlgorithm, at now: Moment) throws -> Signer {
-        let keys = loaded.withLock { $0 }.filter { $0.signer.algorithm == algorithm && $0.begins <= now }
+        let keys = loaded.withLock { $0 }.lazy.filter { $0.signer.algorithm == algorithm && $0.begins <= now }
         guard let newest = keys.max(by: { $0.begins < $1.begins }) else { throw JWTFault.unusableKey }
         return newest.signer
     }

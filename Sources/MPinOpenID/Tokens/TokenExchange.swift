@@ -18,7 +18,7 @@ extension OpenIDProvider {
             authorization, scopes: scopes, grantID: subject.grantID, for: client, exchange: exchange, at: now)
         observer(.granted(clientID: client.id, grant: .tokenExchange, authorization.login))
         return TokenAnswer(
-            accessToken: token, lifetime: exchange.seconds, scopes: scopes, issuedTokenType: Self.accessTokenType)
+            accessToken: token.text, lifetime: exchange.seconds, scopes: scopes, issuedTokenType: Self.accessTokenType)
     }
 
     /// Returns the token that the client wants to exchange: its own access token, or one of which it is an audience.

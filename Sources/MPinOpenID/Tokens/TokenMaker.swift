@@ -22,13 +22,25 @@ struct TokenMaker: Sendable {
         let seconds: Int
     }
 
+    /// The text of an access token. The ID token that is issued with it names a half of its hash.
+    struct AccessToken {
+        let text: String
+        /// SHA-256 of the text, 32 bytes.
+        let hash: [UInt8]
+
+        init(_ text: String) {
+            self.text = text
+            hash = SHA256.hash(Array(text.utf8))
+        }
+    }
+
     /// Returns a signed access token. `grantID` is written into the token, because the token is refused when that grant
     /// is revoked. `scopes` are those of this token, which may be fewer than were granted. `exchange` is nil if the
     /// token is not issued for another access token.
     func accessToken(
         _ authorization: Authorization, scopes: [String], grantID: String, for client: Client,
         exchange: Exchange? = nil, at now: Moment
-    ) throws -> String {
+    ) throws -> AccessToken {
         let seconds = exchange?.seconds ?? client.lifetimes.accessToken
         var claims = common(authorization, client, seconds: seconds, at: now)
         let audiences = exchange?.audience.map { [$0] } ?? audiences(of: client)
@@ -40,8 +52,8 @@ struct TokenMaker: Sendable {
         claims["gid"] = .string(grantID)
         // Who has exchanged the token acts for the user (RFC 8693 section 4.1). By this claim it is recognised.
         if exchange != nil { claims["act"] = .object(["sub": .string(client.id)]) }
-        let token = try JWT.sign(claims, type: Self.accessType, by: keys.signer(.es256, at: now))
-        keys.knownTokens.add(token, claims)
+        let token = AccessToken(try JWT.sign(claims, type: Self.accessType, by: keys.signer(.es256, at: now)))
+        keys.knownTokens.add(token.hash, claims)
         return token
     }
 
@@ -52,14 +64,14 @@ struct TokenMaker: Sendable {
     /// authorization request; it is nil in ID tokens that a refresh token was redeemed for. `profile` is the user's. Nil
     /// if the ID token has none of its claims (``wantsProfile(_:for:)``).
     func idToken(
-        _ authorization: Authorization, _ profile: Profile?, nonce: String?, accessToken: String, for client: Client,
-        at now: Moment
+        _ authorization: Authorization, _ profile: Profile?, nonce: String?, accessToken: AccessToken,
+        for client: Client, at now: Moment
     ) throws -> String {
         var claims = common(authorization, client, seconds: client.lifetimes.idToken, at: now)
         claims["aud"] = .string(client.id)
         let amr = client.amr == .token ? ["token"] : UserLogin.amr
         claims["amr"] = .array(amr.map { .string($0) })
-        claims["at_hash"] = .string(Self.half(accessToken))
+        claims["at_hash"] = .string(Base64URL.encode(Array(accessToken.hash.prefix(SHA256.size / 2))))
         if let nonce { claims["nonce"] = .string(nonce) }
         if let sessionID = authorization.sessionID { claims["sid"] = .string(sessionID) }
         let user =
@@ -89,11 +101,6 @@ struct TokenMaker: Sendable {
         ]
     }
 
-    /// Returns the claim `at_hash`: the left half of the token's SHA-256, in base64url.
-    private static func half(_ token: String) -> String {
-        Base64URL.encode(Array(SHA256.hash(Array(token.utf8)).prefix(SHA256.size / 2)))
-    }
-
     /// The contents of an access token that was made here and has not expired. It may have been revoked.
     struct Access {
         /// The claim `jti`.
@@ -114,24 +121,24 @@ struct TokenMaker: Sendable {
     }
 
     func access(_ token: String, at now: Moment) -> Access? {
-        guard let claims = claims(ofAccess: token),
+        guard let claims = claims(of: AccessToken(token)),
             claims["iss"] == .string(issuer), case .int(let end)? = claims["exp"], now.epochSeconds < end,
             case .string(let clientID)? = claims["client_id"], case .string(let grantID)? = claims["gid"],
             case .string(let scope)? = claims["scope"], case .string(let id)? = claims["jti"]
         else { return nil }
         return Access(
-            id: id, clientID: clientID, grantID: grantID, scopes: scope.split(separator: " ").map(String.init),
+            id: id, clientID: clientID, grantID: grantID, scopes: RequestParameters.words(of: scope),
             audiences: Self.texts(claims["aud"]), ends: end, isExchanged: claims["act"] != nil,
             allClaims: claims)
     }
 
     /// Returns the claims of an access token that was made here. Nil if it is no such token.
-    private func claims(ofAccess token: String) -> JWT.Claims? {
-        if let known = keys.knownTokens.claims(of: token) { return known }
-        guard let claims = try? JWT.verified(token, .es256, type: Self.accessType, by: keys.signers) else {
+    private func claims(of token: AccessToken) -> JWT.Claims? {
+        if let known = keys.knownTokens.claims(of: token.hash) { return known }
+        guard let claims = try? JWT.verified(token.text, .es256, type: Self.accessType, by: keys.signers) else {
             return nil
         }
-        keys.knownTokens.add(token, claims)
+        keys.knownTokens.add(token.hash, claims)
         return claims
     }
 

@@ -16,7 +16,7 @@ extension OpenIDFace {
             let body = try await request.bytes(limits)
             var request = request
             request.body = RequestBody(buffer: body)
-            if opensSession(request, body) { return try await openSession(request, context.logger) }
+            if opensSession(request, body) { return try await openSession(request, context) }
             guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form, or JSON") }
             query = String(buffer: body)
             if let again = asGET(request, OpenIDProvider.Path.authorize, query) { return again }

@@ -11,18 +11,21 @@ extension OpenIDFace {
     /// Answers POST /authorize with a JSON body. The authorization request is in the query; the body may name the user
     /// whom the page expects (`prerollId`, TRUST wire section 7.1), as `login_hint` does. Cookies have no effect, because
     /// no page is shown that could ask their user.
-    func openSession(_ request: Request, _ logger: Logger) async throws -> Response {
-        let browser = try await openSession(request, for: nil, logger)
+    func openSession(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let browser = try await openSession(request, for: nil, context)
+        // MIRACL's form of the answer to a client that shows the QR code itself.
         return .json(
-            OpenedSession(
-                webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.site.publicURL)#\(browser.wid)",
-                accessURL: provider.base + LoginPaths.access, ttlSeconds: browser.seconds))
+            .object([
+                "webOTT": .string(browser.webOTT), "accessId": .string(browser.wid),
+                "qrURL": .string("\(config.site.publicURL)#\(browser.wid)"),
+                "accessURL": .string(provider.base + LoginPaths.access), "ttlSeconds": .int(browser.seconds),
+            ]))
     }
 
     /// Opens the session for the authorization request in the query. `user`: whom the phone proposes; nil stands for whom
     /// the request names.
     func openSession(
-        _ request: Request, for user: String?, _ logger: Logger
+        _ request: Request, for user: String?, _ context: RequestContext
     ) async throws -> AuthenticationService.OpenedBrowser {
         guard let parameters = RequestParameters(request.uri.query ?? "") else {
             throw APIError(.badRequest, "No request")
@@ -30,7 +33,7 @@ extension OpenIDFace {
         let (reading, client) = try await provider.read(parameters)
         switch reading {
         case .refused(let fault):
-            logger.notice("session refused", metadata: ["fault": "\(fault)"])
+            context.logger.notice("session refused", metadata: ["fault": "\(fault)"])
             throw APIError(.badRequest, "Unknown client, or redirect URI that is not registered")
         case .returned(let fault, _): throw APIError(.badRequest, "\(fault.code.rawValue): \(fault.description)")
         case .accepted(let wish):
@@ -132,13 +135,4 @@ extension OpenIDFace {
             return wish.address.answer(fault, issuer: config.issuer)
         }
     }
-}
-
-/// MIRACL's form of the answer to a client that shows the QR code itself.
-private struct OpenedSession: Encodable {
-    let webOTT: String
-    let accessId: String
-    let qrURL: String
-    let accessURL: String
-    let ttlSeconds: Int
 }

@@ -92,8 +92,10 @@ extension OpenIDFace {
 
     private func bearerToken(_ request: Request) async throws -> String? {
         if let header = request.headers.value(.authorization) {
-            let words = header.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
-            return words.count == 2 && words.first?.lowercased() == "bearer" ? words.last.map(String.init) : nil
+            let words = Array(header.utf8).split(separator: UInt8(ascii: " ")).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            return words.count == 2 && words.first?.lowercased() == "bearer" ? words.last : nil
         }
         guard request.method == .post, request.isForm else { return nil }
         return RequestParameters(String(buffer: try await request.bytes(limits)))?["access_token"]

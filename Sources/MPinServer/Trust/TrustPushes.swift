@@ -44,7 +44,7 @@ extension TrustFace {
     private func openClientSession(
         _ request: Request, for user: String, _ context: RequestContext
     ) async throws -> AuthenticationService.OpenedBrowser {
-        do { return try await openID.openSession(request, for: user, context.logger) } catch let error as APIError
+        do { return try await openID.openSession(request, for: user, context) } catch let error as APIError
             where error.status == .badRequest
         {
             throw TrustRefusal(.badRequest, "INVALID_REQUEST_PARAMETERS", error.message)

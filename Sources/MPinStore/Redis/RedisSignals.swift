@@ -55,7 +55,7 @@ package final class RedisSignals: Signals {
         session.link.post(RedisCommands(session, words), by: .now + Self.patience)
     }
 
-    package func rings(_ signal: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void) {
+    package func rings(_ signal: String, seconds: Int) -> (rings: Rings, stop: @Sendable () -> Void) {
         local.rings(signal, seconds: seconds)
     }
 }
