@@ -144,7 +144,7 @@ struct AuditCommands: ParsableCommand {
 
     struct Forget: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget the log of a server that is gone for good, so that `audit verify --all` does not want it.",
+            abstract: "Forget the log of a server that is gone: `audit verify --all` does not want it any more.",
             discussion: "Exit code 2: the database knows no such log.")
 
         @Argument(help: "The log, as `audit verify --all` calls it.")
