@@ -30,9 +30,9 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 
 .DEFAULT_GOAL := help
 # Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
-LONG = fuzz laws dudect asan tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
+LONG = fuzz contract laws dudect asan tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
 # The longest tests come first, because three run at a time.
-TESTS = unit browser-test cluster-test oidc-test contract python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
+TESTS = unit browser-test cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
 .PHONY: help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
 
