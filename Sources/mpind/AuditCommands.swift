@@ -118,12 +118,13 @@ struct AuditCommands: ParsableCommand {
         private func print(unseen text: String) { output.print(["unseen": text], "not seen: \(text)") }
 
         private func print(_ missing: AuditLogs.Missing) {
-            let (chain, entry) = (missing.chain, missing.entry)
+            let (log, entry) = (missing.log, missing.entry)
             output.print(
-                ["missing": chain, "host": entry.host, "mark": entry.mark, "noted": entry.noted.iso],
+                ["missing": log, "host": entry.host, "mark": entry.mark, "noted": entry.noted.iso],
                 """
-                missing: the log of \(entry.host), called \(chain), which had mark \(entry.mark) at \
-                \(entry.noted.iso): give its folder as --server, or forget it by `mpind audit forget \(chain)`
+                missing: line \(entry.mark), which the log of \(entry.host) had at \(entry.noted.iso). If that log is not \
+                among these, give its folder as --server, or forget it by `mpind audit forget \(log)`; if it is, its end was \
+                cut off, or an older file was put back
                 """)
         }
 
@@ -148,7 +149,7 @@ struct AuditCommands: ParsableCommand {
             discussion: "Exit code 2: the database knows no such log.")
 
         @Argument(help: "The log, as `audit verify --all` calls it.")
-        var chain: String
+        var log: String
 
         @OptionGroup var operating: OperatorOptions
 
@@ -156,11 +157,8 @@ struct AuditCommands: ParsableCommand {
             try await operate {
                 let (database, audit) = try operating.open()
                 let marks = try await AuditMarks(database: database.service())
-                guard try await marks.forget(chain, at: .now()) else {
-                    complain("no log \(chain.shown)")
-                    throw ExitCode(2)
-                }
-                audit.record(.command("audit forget", [("log", chain)]))
+                guard try await marks.forget(log, at: .now()) else { throw nothing("no log \(log.shown)") }
+                audit.record(.command("audit forget", [("log", log)]))
             }
         }
     }

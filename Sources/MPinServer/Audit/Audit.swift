@@ -47,7 +47,9 @@ package struct Audit: Sendable {
 
     /// Whether the audit log has lines, which means that the server was started before. False if there is no log; true
     /// if the log cannot be read.
-    var hasLines: Bool { log.map { (try? !$0.isEmpty()) ?? true } ?? false }
+    var hasLines: Bool {
+        do { return try mark() != nil } catch { return true }
+    }
 
     private func report(_ error: any Error, _ event: String) {
         if case AuditError.notRotated = error { return logger.error("\(error)") }

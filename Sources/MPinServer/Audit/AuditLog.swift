@@ -74,13 +74,7 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// Whether no line was ever written, in this file or an earlier one.
-    func isEmpty() throws -> Bool {
-        try append(nil)
-        return try files.withLock { try AuditHead(file: $0.head, path: place.head).number == 0 }
-    }
-
-    /// The last line of the log. Nil if there is none.
+    /// The last line of the log, in this file or an earlier one. Nil if there is none.
     func mark() throws -> AuditVerification.Mark? {
         var last = AuditHead()
         try locked { _, head in last = head }

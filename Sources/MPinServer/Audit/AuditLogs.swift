@@ -8,13 +8,15 @@ package struct AuditLogs: Sendable {
     package struct Log: Sendable {
         package let server: String
         package let verification: AuditVerification
-        /// Whether the database knows the log. It does not know those of D-TAs, and of servers that have not run with it.
+        /// Whether the log has a line that the database knows. It knows none of D-TAs, nor of servers that have not run with
+        /// it.
         package let isNoted: Bool
     }
 
-    /// A log that the database knows and that was not given.
+    /// What the database knows of a log, and none of the given logs has.
     package struct Missing: Sendable, Equatable {
-        package let chain: String
+        /// The name of the log.
+        package let log: String
         package let entry: AuditMarks.Entry
     }
 
@@ -22,22 +24,20 @@ package struct AuditLogs: Sendable {
     package let missing: [Missing]
     private let places: [(server: String, place: AuditPlace)]
 
-    /// Verifies the logs at `places`. `marks`: what the database knew before, because servers that run go on writing.
-    package init(_ places: [(server: String, place: AuditPlace)], marks: [String: AuditMarks.Entry]) throws {
+    /// Verifies the logs at `places`. `marks`: what the database knew before, because servers that run go on writing. Which
+    /// of the logs with one key a mark belongs to is known by the line itself, as no two logs have the same.
+    package init(
+        _ places: [(server: String, place: AuditPlace)], marks: [(log: String, entry: AuditMarks.Entry)]
+    ) throws {
         self.places = places
         logs = try places.map { server, place in
-            let mark = try marks[place.chain].map { entry in
-                guard let mark = AuditVerification.Mark(entry.mark) else {
-                    throw StartError("the database's entry of \(server) is not a mark")
-                }
-                return mark
-            }
-            return Log(
-                server: server, verification: try AuditVerification(place, expected: mark), isNoted: mark != nil)
+            let known = marks.map(\.entry).filter { $0.key == place.keyName }
+            let found = try AuditVerification(
+                place, lookingFor: Set(known.compactMap { AuditVerification.Mark($0.mark) }))
+            return Log(server: server, verification: found, isNoted: !found.seen.isEmpty)
         }
-        let given = Set(places.map(\.place.chain))
-        missing = marks.filter { !given.contains($0.key) }.sorted { $0.key < $1.key }
-            .map { Missing(chain: $0.key, entry: $0.value) }
+        let seen = Set(logs.flatMap(\.verification.seen).map(\.description))
+        missing = marks.filter { !seen.contains($0.entry.mark) }.map { Missing(log: $0.log, entry: $0.entry) }
     }
 
     /// The lines of all logs in the order of their times, each with the name of its server as the first member of the JSON

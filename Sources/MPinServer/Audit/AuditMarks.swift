@@ -10,6 +10,8 @@ import ServiceLifecycle
 package struct AuditMarks: Sendable {
     /// What is kept of one log.
     package struct Entry: Codable, Equatable, Sendable, Storable {
+        /// What stands for the key of the log (``AuditPlace/keyName``). Several servers may have the same key.
+        package let key: String
         /// The machine of the server, by which an operator finds it.
         package let host: String
         /// The last line, as ``AuditVerification/Mark`` prints it.
@@ -17,33 +19,39 @@ package struct AuditMarks: Sendable {
         package let noted: Moment
     }
 
-    /// The entries, by ``AuditPlace/chain``.
+    /// The entries, by ``AuditPlace/name(on:)``.
     private let table: Table<Entry>
 
     init(in store: any Store) { table = Table("audit_mark", in: store) }
 
     package init(database: String) async throws { self.init(in: try await openServiceDatabase(database)) }
 
-    package func all(at now: Moment) async throws -> [String: Entry] {
-        Dictionary(try await table.all(at: now).map { ($0.key, $0.value) }) { _, last in last }
+    /// The entries with the names of their logs, in the order of the names.
+    package func all(at now: Moment) async throws -> [(log: String, entry: Entry)] {
+        try await table.all(at: now).map { (log: $0.key, entry: $0.value) }
     }
 
-    func note(_ mark: AuditVerification.Mark, of chain: String, at now: Moment) async throws {
-        let entry = Entry(host: ProcessInfo.processInfo.hostName, mark: mark.description, noted: now)
-        try await table.update(chain, at: now) { $0 = .init(entry) }
+    func note(_ mark: AuditVerification.Mark, of place: AuditPlace, at now: Moment) async throws {
+        let host = ProcessInfo.processInfo.hostName
+        let entry = Entry(key: place.keyName, host: host, mark: mark.description, noted: now)
+        try await table.update(place.name(on: host), at: now) { $0 = .init(entry) }
     }
 
-    /// Forgets the log of a server that is gone for good. False if there is none called `chain`.
-    package func forget(_ chain: String, at now: Moment) async throws -> Bool {
-        try await table.take(chain, at: now) != nil
+    /// Forgets the log of a server that is gone for good. False if there is none with this name.
+    package func forget(_ log: String, at now: Moment) async throws -> Bool {
+        try await table.take(log, at: now) != nil
     }
 }
 
 extension AuditPlace {
-    /// The name of the log in the database of the servers: 16 hex digits. It comes from the key, which each server has for
-    /// itself, and reveals nothing of it.
-    package var chain: String {
-        Hex.encode(Array(HMACSHA256.tag(Array("libmpin audit chain\n".utf8), key: key).prefix(8)))
+    /// What stands for the key in the database of the servers: 16 hex digits that reveal nothing of it.
+    var keyName: String { hash("libmpin audit key") }
+
+    /// The name of the log of a machine in the database of the servers: 16 hex digits.
+    package func name(on host: String) -> String { hash("libmpin audit log\n\(host)\n\(log)") }
+
+    private func hash(_ text: String) -> String {
+        Hex.encode(Array(HMACSHA256.tag(Array(text.utf8), key: key).prefix(8)))
     }
 }
 
@@ -71,7 +79,7 @@ struct AuditMarkWatch: Service {
     private func note(after noted: AuditVerification.Mark?) async -> AuditVerification.Mark? {
         do {
             guard let place = audit.place, let mark = try audit.mark(), mark != noted else { return noted }
-            try await marks.note(mark, of: place.chain, at: clock())
+            try await marks.note(mark, of: place, at: clock())
             return mark
         } catch {
             logger.warning("not noted how far the audit log has come", metadata: ["error": "\(error)"])

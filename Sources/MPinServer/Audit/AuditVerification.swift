@@ -18,7 +18,7 @@ package struct AuditVerification: Sendable, Equatable {
     package private(set) var last: Mark?
 
     /// A line of the log by its number and tag: `NUMBER:TAG`.
-    package struct Mark: Sendable, Equatable, CustomStringConvertible {
+    package struct Mark: Sendable, Hashable, CustomStringConvertible {
         package let number: Int
         package let tag: String
 
@@ -38,6 +38,8 @@ package struct AuditVerification: Sendable, Equatable {
         package var description: String { "\(number):\(tag)" }
     }
 
+    /// Those of the marks to look for that are lines of the log.
+    package private(set) var seen: Set<Mark> = []
     /// Texts about files or lines that were not checked.
     package private(set) var unseen: [String] = []
     /// The files that were read, oldest first.
@@ -51,8 +53,10 @@ package struct AuditVerification: Sendable, Equatable {
     ///
     /// The head, which is stored beside the key, reveals whether lines were cut off at the end. Somebody may have put
     /// back an old head together with an old log; only `expected`, a mark that was written down elsewhere, reveals
-    /// that.
-    package init(_ place: AuditPlace, older: [String] = [], expected: Mark? = nil) throws {
+    /// that. `marks`: other marks to look for, of which each may be one of another log (``seen``).
+    package init(
+        _ place: AuditPlace, older: [String] = [], expected: Mark? = nil, lookingFor marks: Set<Mark> = []
+    ) throws {
         var isExpectedThere = expected == nil
         let (head, found) = try AuditFiles.find(place, older: older)
         for file in found.packed { unseen.append("\(file) is packed: unpack it and give it as --older") }
@@ -61,6 +65,7 @@ package struct AuditVerification: Sendable, Equatable {
             for (index, text) in file.lines.enumerated() {
                 check(text, Finding(file: file.path, line: index + 1, text: ""), isFirst: index == 0, key: place.key)
                 if let expected, expected == last { isExpectedThere = true }
+                if let last, marks.contains(last) { seen.insert(last) }
             }
             if file.path == place.log { check(head, file.path, lines: file.lines.count) }
         }
