@@ -53,7 +53,7 @@ package final class Rings: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
     fileprivate func ring() {
         let listener = state.withLock { state in
-            if state.listener == nil, !state.hasEnded { state.isRung = true }
+            if state.listener == nil { state.isRung = true }
             return state.listener.take()
         }
         listener?.resume(returning: ())

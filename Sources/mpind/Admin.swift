@@ -70,8 +70,7 @@ extension Admin.Token {
         func run() async throws {
             try await operate {
                 do { try await operating.openTokens().remove(name) } catch let fault as AdminTokenFault {
-                    complain("\(fault)")
-                    throw ExitCode(2)
+                    throw nothing("\(fault)")
                 }
                 operating.output.print(["removed": name], "\(name): removed")
             }

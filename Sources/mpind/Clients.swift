@@ -135,8 +135,7 @@ struct Clients: ParsableCommand {
 private func operateOnClients(_ command: () async throws -> Void) async throws {
     try await operate {
         do { try await command() } catch ClientRegistryFault.unknown(let id) {
-            complain("\(ClientRegistryFault.unknown(id))")
-            throw ExitCode(2)
+            throw nothing("\(ClientRegistryFault.unknown(id))")
         }
     }
 }

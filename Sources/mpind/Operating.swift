@@ -26,6 +26,12 @@ func complain(_ text: String) {
     _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
 }
 
+/// Tells the operator that there is nothing of the kind that a command was asked for. Returns what the command then throws.
+func nothing(_ text: String) -> ExitCode {
+    complain(text)
+    return ExitCode(2)
+}
+
 /// Writes lines to standard error as they are.
 func complain(lines text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 

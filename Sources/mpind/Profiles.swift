@@ -69,10 +69,7 @@ struct ProfilePlace: ParsableArguments {
     }
 
     fileprivate func print(_ entry: ProfileEntry?) throws {
-        guard let entry else {
-            complain("no identity of \(user)")
-            throw ExitCode(2)
-        }
+        guard let entry else { throw nothing("no identity of \(user)") }
         operating.output.print(entry, entry.lines.map(\.shown).joined(separator: "\n"))
     }
 }

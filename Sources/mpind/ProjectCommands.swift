@@ -90,11 +90,9 @@ struct ProjectCommands: ParsableCommand {
 func operateOnProjects(_ command: () async throws -> Void) async throws {
     try await operate {
         do { try await command() } catch ProjectRefusal.unknown(let id) {
-            complain("\(ProjectRefusal.unknown(id))")
-            throw ExitCode(2)
+            throw nothing("\(ProjectRefusal.unknown(id))")
         } catch ProjectTokenFault.unknown(let name) {
-            complain("\(ProjectTokenFault.unknown(name))")
-            throw ExitCode(2)
+            throw nothing("\(ProjectTokenFault.unknown(name))")
         }
     }
 }

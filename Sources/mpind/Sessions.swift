@@ -58,8 +58,7 @@ struct Sessions: ParsableCommand {
                 let ended = try await end(try await operating.openSessions())
                 for entry in ended { operating.output.print(entry, entry.line) }
                 guard !ended.isEmpty || all else {
-                    complain(id.map { "no session \($0.shown)" } ?? "no session of \(user?.shown ?? "")")
-                    throw ExitCode(2)
+                    throw nothing(id.map { "no session \($0.shown)" } ?? "no session of \(user?.shown ?? "")")
                 }
             }
         }

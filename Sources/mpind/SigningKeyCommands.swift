@@ -59,8 +59,7 @@ struct SigningKeyCommands: ParsableCommand {
             try await operate {
                 let (administration, keys) = try await serverKey.open(operating)
                 guard let left = try await administration.withdraw(kid, from: keys) else {
-                    complain("no signing key \(kid.shown)")
-                    throw ExitCode(2)
+                    throw nothing("no signing key \(kid.shown)")
                 }
                 operating.print(left)
             }

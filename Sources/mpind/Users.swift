@@ -48,8 +48,7 @@ struct Users: ParsableCommand {
 
         func show(_ entries: [UserAdministration.Entry]) throws {
             guard !entries.isEmpty else {
-                complain("no identity of \(user)" + (identity.map { " with the hash \($0)" } ?? ""))
-                throw ExitCode(2)
+                throw nothing("no identity of \(user)" + (identity.map { " with the hash \($0)" } ?? ""))
             }
             for entry in entries {
                 operating.output.print(entry, entry.line)
@@ -168,10 +167,7 @@ struct Users: ParsableCommand {
 extension OperatorOptions {
     /// Prints an export, which is JSON in any case. If there is none, the command ends with exit code 2.
     fileprivate func print(_ export: UserAdministration.Export?, of user: String) throws {
-        guard let export else {
-            complain("nothing is stored of \(user)")
-            throw ExitCode(2)
-        }
+        guard let export else { throw nothing("nothing is stored of \(user)") }
         output.print(asJSON: export)
     }
 

@@ -118,10 +118,13 @@ class Database:
         self._kill()
         self._script("promote")
 
+    def psql(self, *more: str) -> list[str]:
+        """A command that sends statements to the server and prints bare answers."""
+        return ["psql", "-qXtA", f"--dbname={self.url.replace('postgres:', 'postgresql:')}", *more]
+
     def ask(self, query: str) -> str:
         """The answer of the server to a query with one value."""
-        command = ["psql", "-qXtA", f"--dbname={self.url.replace('postgres:', 'postgresql:')}", "-c", query]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(self.psql("-c", query), check=True, capture_output=True, text=True).stdout.strip()
 
     def signal(self, how: signal.Signals) -> None:
         """Sends a signal to the server and all its processes for connections."""
@@ -470,8 +473,7 @@ def unanswered(nodes: list[Server], database: Database) -> str:
     makes a change again if it does not know whether it was made. Logins go on afterwards."""
     phone = registered(nodes, "unanswered@example.com")
     proof = phone.pass2_body(phone.pass1(PIN))
-    psql = ["psql", "-qXtA", f"--dbname={database.url.replace('postgres:', 'postgresql:')}"]
-    with subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as holder:
+    with subprocess.Popen(database.psql(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as holder:
         assert holder.stdin is not None and holder.stdout is not None
         holder.stdin.write("SELECT pg_advisory_lock(7);\n")
         holder.stdout.readline()

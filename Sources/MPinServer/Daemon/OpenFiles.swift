@@ -6,8 +6,7 @@ extension Parts {
         let alone = rps == nil && rpa == nil
         let open = alone ? authorities.count : publicAddresses.count
         // The number of listeners that only other parts of the system call, and programs that watch it.
-        let watched = [adminListen, healthListen].compactMap(\.self).count
-        let inside = (alone ? 0 : authorities.count) + privateAddresses.count + watched
+        let inside = (alone ? 0 : authorities.count) + privateAddresses.count + watchAddresses.count
         let onward = rpa?.rpsURL == nil ? 0 : limits.waitingPages + limits.waitingPhones + limits.requestsInFlight
         return open * limits.connections + inside * min(limits.connections, limits.connectionsPerAddress) + onward
             + Self.otherFiles

@@ -39,6 +39,8 @@ package struct Parts: Sendable {
 
     var publicAddresses: [ListenAddress] { distinct([rps?.listen, rpa?.listen]) }
     var privateAddresses: [ListenAddress] { distinct([rps?.privateListen, rpa?.privateListen]) }
+    /// The addresses at which programs watch the process.
+    var watchAddresses: [ListenAddress] { [adminListen, healthListen].compactMap(\.self) }
 
     private func distinct(_ addresses: [ListenAddress?]) -> [ListenAddress] {
         addresses.compactMap { $0 }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -446,7 +448,7 @@ extension Daemon {
     private var privateAddresses: [ListenAddress] { parts.privateAddresses }
     private var listenerCount: Int {
         parts.authorities.count + publicAddresses.count + privateAddresses.count
-            + [parts.adminListen, parts.healthListen].compactMap(\.self).count
+            + parts.watchAddresses.count
     }
 
     private func edge(_ address: ListenAddress, _ limits: Limits) -> Edge {
