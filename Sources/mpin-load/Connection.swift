@@ -19,6 +19,7 @@ final class Connection {
     private let port: UInt16
     private var file: Int32 = -1
     private var received: [UInt8] = []
+    private var place = [UInt8](repeating: 0, count: 8192)
 
     init(_ endpoint: Endpoint) {
         host = endpoint.host
@@ -111,47 +112,78 @@ final class Connection {
 
     private func readAnswer() throws(Failure) -> Answer {
         let head = try readHead()
-        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
-        guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-            throw Failure(description: "no status line")
-        }
-        var length = 0
-        var closes = false
-        var retryAfter: Double?
-        for line in lines.dropFirst() {
-            let field = line.lowercased()
-            if field.hasPrefix("content-length:") { length = Int(field.dropFirst(15).drop { $0 == " " }) ?? 0 }
-            if field == "connection: close" { closes = true }
-            if field.hasPrefix("retry-after:") { retryAfter = Double(field.dropFirst(12).drop { $0 == " " }) }
-        }
-        while received.count < length { try receive() }
-        let body = Array(received.prefix(length))
-        received.removeFirst(length)
-        if closes { hangUp() }
-        return Answer(status: status, body: body, retryAfter: retryAfter)
+        guard let status = head.status else { throw Failure(description: "no status line") }
+        let end = head.bytes.count + head.length
+        while received.count < end { try receive() }
+        let body = Array(received[head.bytes.count..<end])
+        received.removeFirst(end)
+        if head.closes { hangUp() }
+        return Answer(status: status, body: body, retryAfter: head.retryAfter)
     }
 
-    /// Reads up to the empty line after the header, and returns the bytes before that line.
-    private func readHead() throws(Failure) -> [UInt8] {
+    /// Reads up to the empty line after the header, and leaves everything in `received`.
+    private func readHead() throws(Failure) -> AnswerHead {
         var searched = 0
         while true {
             while searched + 4 <= received.count {
-                if received[searched...].starts(with: Array("\r\n\r\n".utf8)) {
-                    let head = Array(received.prefix(searched))
-                    received.removeFirst(searched + 4)
-                    return head
+                // Most characters of a header are neither of the two that can end it.
+                switch received[searched + 3] {
+                case UInt8(ascii: "\n"):
+                    let end = received[searched..<(searched + 4)]
+                    if end.elementsEqual("\r\n\r\n".utf8) { return AnswerHead(received[..<(searched + 4)]) }
+                    searched += 2
+                case UInt8(ascii: "\r"): searched += 1
+                default: searched += 4
                 }
-                searched += 1
             }
             try receive()
         }
     }
 
     private func receive() throws(Failure) {
-        var buffer = [UInt8](repeating: 0, count: 8192)
-        let count = recv(file, &buffer, buffer.count, 0)
+        let count = place.withUnsafeMutableBytes { recv(file, $0.baseAddress, $0.count, 0) }
         guard count > 0 else { throw Failure(description: count == 0 ? "closed" : String(cString: strerror(errno))) }
-        received += buffer.prefix(count)
+        received += place.prefix(count)
+    }
+}
+
+/// The header of an answer. Only what a phone needs is read from it, byte by byte, because making texts of all lines took
+/// more time than everything else that a phone does.
+private struct AnswerHead {
+    let bytes: ArraySlice<UInt8>
+    private(set) var status: Int?
+    private(set) var length = 0
+    private(set) var closes = false
+    private(set) var retryAfter: Double?
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        var lines = bytes.split(separator: UInt8(ascii: "\n"))
+        status = lines.first.flatMap { line in
+            line.split(separator: UInt8(ascii: " ")).dropFirst().first.flatMap { Int(Self.text($0)) }
+        }
+        lines.removeFirst(min(1, lines.count))
+        for line in lines { read(line) }
+    }
+
+    private mutating func read(_ line: ArraySlice<UInt8>) {
+        if let value = Self.value(of: "content-length", in: line) { length = Int(value) ?? 0 }
+        if let value = Self.value(of: "connection", in: line) { closes = value == "close" }
+        if let value = Self.value(of: "retry-after", in: line) { retryAfter = Double(value) }
+    }
+
+    /// The value of the field, if the line has the name `name`, which is in small letters.
+    private static func value(of name: StaticString, in line: ArraySlice<UInt8>) -> String? {
+        let size = name.utf8CodeUnitCount
+        guard line.count > size, line[line.startIndex + size] == UInt8(ascii: ":") else { return nil }
+        let name = UnsafeBufferPointer(start: name.utf8Start, count: size)
+        guard zip(line, name).allSatisfy({ $0 | 0x20 == $1 }) else { return nil }
+        return text(line.dropFirst(size + 1))
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        let white: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
+        return String(decoding: bytes.drop(while: white).prefix { !white($0) }, as: UTF8.self)
     }
 }
 

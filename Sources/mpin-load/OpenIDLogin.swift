@@ -1,5 +1,3 @@
-import Foundation
-
 /// Logins by the OpenID provider: a website and the browser of its user. They open a login, wait until a phone has
 /// logged the browser in, and get the tokens and the claims of the user. Only one thread may use it.
 ///

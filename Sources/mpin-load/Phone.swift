@@ -1,4 +1,3 @@
-import Foundation
 import MPinCrypto
 import MPinSecrets
 import MPinWire
@@ -134,7 +133,7 @@ extension Connection.Answer {
 
     func decoded<T: Decodable>(_ type: T.Type, _ step: String) throws -> T {
         try require(step)
-        return try JSONDecoder().decode(type, from: Data(body))
+        return try JSON.decode(type, from: body.span)
     }
 }
 
