@@ -68,7 +68,8 @@ package struct Identities: Sendable {
 
     /// The name of an unknown ID in its record. It is padded, so that the record is as long as that of a known identity
     /// and takes equally long to read and to write.
-    private static func paddedName(_ id: MPinID) -> String { id.key + String(repeating: "0", count: 210) }
+    private static func paddedName(_ id: MPinID) -> String { id.key + padding }
+    private static let padding = String(repeating: "0", count: 210)
 
     /// A key as long as that of an M-Pin ID.
     private static let placeholderKey = String(repeating: "0", count: 64)

@@ -41,8 +41,8 @@ extension Moment {
 
     /// The time in the form `2026-11-21T03:36:19.271581`, without a time zone, for the answer to a registration.
     package var isoWithMicroseconds: String {
-        let fraction = String(microseconds % 1_000_000)
-        return formatted("%Y-%m-%dT%H:%M:%S.") + String(repeating: "0", count: 6 - fraction.count) + fraction
+        // The digit in front keeps the zeros.
+        formatted("%Y-%m-%dT%H:%M:%S.") + String(1_000_000 + microseconds % 1_000_000).dropFirst()
     }
 
     /// The time in the form `2026-11-21 03:36:19.271581`, for the member `issued` of an M-Pin ID.

@@ -40,6 +40,24 @@ package struct Pass1Request: Codable, Sendable {
     }
 }
 
+extension Pass1Request: PlainMessage {
+    package init?(plain members: PlainMembers) {
+        var (id, u, ut): (String?, String?, String?)
+        for member in members {
+            switch member {
+            case ("mpin_id", .string(let text)): id = text
+            case ("U", .string(let text)): u = text
+            case ("UT", .string(let text)): ut = text
+            case ("pass", _): continue
+            // A list, or an identity with a key pair.
+            default: return nil
+            }
+        }
+        guard let id, let u, let ut else { return nil }
+        self.init(mpin_id: id, U: u, UT: ut)
+    }
+}
+
 /// The answer to ``Pass1Request``.
 package struct Pass1Response: Codable, Sendable {
     package var version: String?
@@ -93,6 +111,26 @@ package struct Pass2Request: Codable, Sendable {
     }
 }
 
+extension Pass2Request: PlainMessage {
+    package init?(plain members: PlainMembers) {
+        var (id, v, wid): (String?, String?, String?)
+        var otp: Bool?
+        for member in members {
+            switch member {
+            case ("mpin_id", .string(let text)): id = text
+            case ("V", .string(let text)): v = text
+            case ("WID", .string(let text)): wid = text
+            case ("OTP", .bool(let flag)): otp = flag
+            case ("OTP", .int(let number)) where number == 0 || number == 1: otp = number == 1
+            case ("pass", _): continue
+            default: return nil
+            }
+        }
+        guard let id, let v, let wid, let otp else { return nil }
+        self.init(mpin_id: id, V: v, WID: wid, OTP: otp)
+    }
+}
+
 /// The answer to ``Pass2Request``. It has the same form for a right and a wrong PIN. The client passes the answer on
 /// unchanged, so it decodes a ``JSONValue`` and not this type.
 package struct Pass2Response: Codable, Sendable {
@@ -123,6 +161,18 @@ package struct AuthenticateRequest: Codable, Sendable {
         self.mpinResponse = mpinResponse
         self.authzRequest = authzRequest
         self.scope = scope
+    }
+}
+
+extension AuthenticateRequest: PlainMessage {
+    package init?(plain members: PlainMembers) {
+        var response: JSONValue?
+        for member in members {
+            guard member.name == "mpinResponse" else { return nil }
+            response = member.value
+        }
+        guard let response else { return nil }
+        self.init(mpinResponse: response)
     }
 }
 

@@ -57,6 +57,24 @@ package struct AccessRequest: Codable, Sendable {
     }
 }
 
+extension AccessRequest: PlainMessage {
+    package init?(plain members: PlainMembers) {
+        var (webOTT, status): (String?, String?)
+        var (wait, refusals): (Int?, Int?)
+        for member in members {
+            switch member {
+            case ("webOTT", .string(let text)): webOTT = text
+            case ("status", .string(let text)): status = text
+            case ("wait", .int(let seconds)): wait = seconds
+            case ("refusals", .int(let number)): refusals = number
+            default: return nil
+            }
+        }
+        guard let webOTT else { return nil }
+        self.init(webOTT: webOTT, wait: wait, status: status, refusals: refusals)
+    }
+}
+
 /// The answer to ``AccessRequest``.
 package struct AccessResponse: Codable, Sendable, Equatable {
     /// The state of the browser's login: `new` at first; then what the phone has reported (`wid`, `user`, ...);

@@ -86,11 +86,11 @@ struct Listener: Service {
     /// Answers requests as the framework's `Application` would, but gives each request a logger and an id of its own.
     private var responder: HTTPChannelHandler.Responder {
         let date = DateHeader()
-        return { request, writer, channel in
+        return { request, _, channel in
             let context = RequestContext(source: .init(channel: channel, logger: logger))
             var response = try await router.respond(to: request, context: context)
             response.headers.append(date.field)
-            do { try await writer.write(response: response.head, body: response.body) } catch is HTTPParserError {
+            do { try await AnswerWriter(channel: channel).write(response) } catch is HTTPParserError {
                 // A part of this answer was already sent. After `HTTPParserError` the framework would send an error
                 // answer in addition; after this error it does not.
                 throw ChannelError.outputClosed

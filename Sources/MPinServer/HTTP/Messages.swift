@@ -86,17 +86,16 @@ extension Request {
         var waits: Bool { self == .page || self == .phone }
     }
 
-    /// The kind of the request, found by the last word of its path; the router ignores a slash at the end. A phone's
-    /// `authenticate` comes after the RPS's prefix. Without a prefix it is the request of the RPA, which does not wait
-    /// (wire section 7).
+    /// The kind of the request, found by the end of its path. A phone's `authenticate` comes after the RPS's prefix.
+    /// Without a prefix it is the request of the RPA, which does not wait (wire section 7).
     var kind: Kind {
-        let words = uri.path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
+        let path = pathEnd
         // The requests of MIRACL Trust with these names wait for nobody.
-        let isTrust = words.dropLast().last == "v2"
-        return switch words.last {
+        let isTrust = path.secondLast == "v2"
+        return switch path.last {
         case "access" where isTrust: .other
         case "access": .page
-        case "authenticate" where words.count == 1 || isTrust: .endOfLogin
+        case "authenticate" where path.secondLast == nil || isTrust: .endOfLogin
         case "authenticate": .phone
         case "pass2", "mpinAuthenticate": .endOfLogin
         default: .other

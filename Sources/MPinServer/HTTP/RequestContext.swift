@@ -38,7 +38,6 @@ struct RequestContext: Hummingbird.RequestContext {
     /// A random id of 16 hex digits.
     private static func newID() -> String {
         var generator = SystemRandomNumberGenerator()
-        let text = String(generator.next(), radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
+        return withUnsafeBytes(of: generator.next()) { Hex.encode(Array($0)) }
     }
 }

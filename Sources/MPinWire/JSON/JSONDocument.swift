@@ -33,6 +33,11 @@ package enum JSON {
     package static func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, from text: Span<UInt8>, fromAny: Bool = false
     ) throws(JSONFailure) -> Value {
+        if let message = type as? any PlainMessage.Type, let members = PlainMembers(text),
+            let value = message.init(plain: members) as? Value
+        {
+            return value
+        }
         let document = try JSONDocument(text, isAny: fromAny)
         do {
             return try JSONNode(document: document, value: document.root, codingPath: []).decode(type)

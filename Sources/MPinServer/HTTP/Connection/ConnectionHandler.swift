@@ -3,7 +3,9 @@ import NIOCore
 import NIOHTTP1
 
 /// Decides whether a connection is kept after an answer. Refuses ambiguous requests, which a proxy and this server
-/// could understand differently. Notices when the client disconnects.
+/// could understand differently. Answers `Expect: 100-continue`. Notices when the client disconnects.
+///
+/// One handler does all of this, because each handler that a part of a message passes costs time.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -11,10 +13,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
     private let clock: RequestClock
     private let disconnect: ClientDisconnect
+    private let bodyLimit: Int
 
-    init(_ clock: RequestClock, _ disconnect: ClientDisconnect) {
+    init(_ clock: RequestClock, _ disconnect: ClientDisconnect, bodyLimit: Int) {
         self.clock = clock
         self.disconnect = disconnect
+        self.bodyLimit = bodyLimit
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -29,6 +33,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
             // This error makes the framework answer 400 and close the connection.
             guard !Self.isAmbiguous(head) else { return context.fireErrorCaught(HTTPParserError.invalidHeaderToken) }
             if !head.isKeepAlive { clock.isLastRequest() }
+            if expectsContinue(head) {
+                let interim = HTTPResponseHead(version: .http1_1, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
+            }
         case .body: break
         case .end: clock.endArrived()
         }
@@ -55,6 +63,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !codings.isEmpty else { return false }
         return codings.count != 1 || codings[0].lowercased() != "chunked" || isOld
             || head.headers.contains(name: "Content-Length")
+    }
+
+    /// Whether the client waits for an interim 100 (RFC 9110 section 10.1.1), as the PUT of Milagro's C++ client does for a
+    /// second. It gets none if its body is too large and will be refused. Requests without this header never get a 100:
+    /// that client would take the last header block for the body (wire section 2).
+    private func expectsContinue(_ head: HTTPRequestHead) -> Bool {
+        let expectations = head.headers["Expect"]
+        guard expectations.count == 1, expectations[0].lowercased() == "100-continue" else { return false }
+        return (head.headers["Content-Length"].first.flatMap { Int($0) } ?? 0) <= bodyLimit
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

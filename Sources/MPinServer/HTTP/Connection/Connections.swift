@@ -27,8 +27,8 @@ struct Connections: HTTPChannelHandler {
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoderLimits)
             try pipeline.addHandlers([
-                ConnectionHandler(clock, disconnect), HTTP1ToHTTPServerCodec(secure: tls != nil),
-                ExpectContinueHandler(bodyLimit: limits.bodyBytes), HTTPConnectionStateHandler(logger: logger),
+                ConnectionHandler(clock, disconnect, bodyLimit: limits.bodyBytes),
+                HTTP1ToHTTPServerCodec(secure: tls != nil),
             ])
             let parts = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))

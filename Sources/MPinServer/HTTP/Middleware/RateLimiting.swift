@@ -6,14 +6,14 @@ struct RateLimiting: Sendable {
     let limiter: RateLimiter
 
     func count(_ request: Request, _ context: RequestContext) throws(APIError) {
-        guard case .counted(let group) = Self.rule(request.uri.path) else { return }
+        guard case .counted(let group) = Self.rule(request.pathEnd) else { return }
         try limiter.admit(group, address: context.remoteAddress)
     }
 
     /// Counts a request that a D-TA has refused because of its signature, by address. Requests with a right signature
     /// always pass, because the RPS sends them for all its clients.
     func count(_ refusal: APIError, _ request: Request, _ context: RequestContext) throws(APIError) {
-        guard refusal.status == .unauthorized, case .authority = Self.rule(request.uri.path) else { return }
+        guard refusal.status == .unauthorized, case .authority = Self.rule(request.pathEnd) else { return }
         try limiter.admit(.authority, address: context.remoteAddress)
     }
 
@@ -23,11 +23,10 @@ struct RateLimiting: Sendable {
         case authority
     }
 
-    /// The rule for a path, found by its last two words. The RPS's prefix is ignored, because no path needs another
-    /// rule with the prefix than without it.
-    private static func rule(_ path: String) -> Rule {
-        let parts = path.utf8.split(separator: UInt8(ascii: "/")).suffix(2).map { Substring($0) }
-        switch (parts.count == 2 ? parts.first : nil, parts.last) {
+    /// The rule for a path. The RPS's prefix is ignored, because no path needs another rule with the prefix than
+    /// without it.
+    private static func rule(_ path: PathEnd) -> Rule {
+        switch (path.secondLast, path.last) {
         case ("timePermit", _): return .counted(.login)
         // A back end sends them for all its users; those that are refused are counted where that is known.
         case ("activate", _): return .none

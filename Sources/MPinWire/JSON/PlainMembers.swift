@@ -1,0 +1,116 @@
+/// A message that each login sends. It is read from ``PlainMembers`` if the client has written it in the simplest form,
+/// because a tree of its text and a container for its members would take five times as long.
+package protocol PlainMessage: Decodable {
+    /// Nil if a member is missing, unknown or of another type. Then `init(from:)` decides, and says what is wrong.
+    init?(plain members: PlainMembers)
+}
+
+/// The members of a small JSON object in the simplest form: names and texts of printable ASCII without escapes, whole
+/// numbers that are not negative, true, false, null, and objects of such values. Everything else is left to jansson. So
+/// this reader decides about no text that is wrong or ambiguous.
+package struct PlainMembers: Sequence {
+    package typealias Element = (name: String, value: JSONValue)
+    private let members: [Element]
+
+    /// The most members of one object.
+    private static let most = 16
+    /// The most digits of a number, all of which fit into an `Int`.
+    private static let mostDigits = 15
+
+    /// Nil if the text is not, or may not be, such an object.
+    package init?(_ text: Span<UInt8>) {
+        var position = 0
+        guard let members = Self.object(text, &position, holdsObjects: true) else { return nil }
+        Self.skipSpace(text, &position)
+        guard position == text.count else { return nil }
+        self.members = members
+    }
+
+    package func makeIterator() -> IndexingIterator<[Element]> { members.makeIterator() }
+
+    /// `holdsObjects`: whether its values may be objects.
+    private static func object(_ text: Span<UInt8>, _ position: inout Int, holdsObjects: Bool) -> [Element]? {
+        var members: [Element] = []
+        guard take("{", text, &position) else { return nil }
+        if take("}", text, &position) { return members }
+        members.reserveCapacity(8)
+        repeat {
+            guard members.count < most, let name = string(text, &position), take(":", text, &position),
+                let value = value(text, &position, holdsObjects: holdsObjects),
+                !members.contains(where: { $0.name == name })
+            else { return nil }
+            members.append((name, value))
+        } while take(",", text, &position)
+        return take("}", text, &position) ? members : nil
+    }
+
+    private static func value(_ text: Span<UInt8>, _ position: inout Int, holdsObjects: Bool) -> JSONValue? {
+        skipSpace(text, &position)
+        guard position < text.count else { return nil }
+        switch text[position] {
+        case UInt8(ascii: "\""): return string(text, &position).map(JSONValue.string)
+        case UInt8(ascii: "{") where holdsObjects:
+            guard let members = object(text, &position, holdsObjects: false) else { return nil }
+            return .object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): return number(text, &position).map(JSONValue.int)
+        default: return word(text, &position)
+        }
+    }
+
+    private static func string(_ text: Span<UInt8>, _ position: inout Int) -> String? {
+        guard take("\"", text, &position) else { return nil }
+        let start = position
+        while position < text.count {
+            switch text[position] {
+            case UInt8(ascii: "\""):
+                let found = text.extracting(start..<position)
+                position += 1
+                return found.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+            case UInt8(ascii: "\\"): return nil
+            case 0x20...0x7E: position += 1
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Reads digits. What comes after them must be the end of the value, because a fraction or an exponent is refused
+    /// there.
+    private static func number(_ text: Span<UInt8>, _ position: inout Int) -> Int? {
+        let start = position
+        var number = 0
+        while position < text.count, case let digit = text[position] &- UInt8(ascii: "0"), digit < 10 {
+            guard position - start < mostDigits else { return nil }
+            number = 10 * number + Int(digit)
+            position += 1
+        }
+        // JSON has no number with a zero in front.
+        return text[start] == UInt8(ascii: "0") && position - start > 1 ? nil : number
+    }
+
+    private static func word(_ text: Span<UInt8>, _ position: inout Int) -> JSONValue? {
+        if take("true", text, &position) { return .bool(true) }
+        if take("false", text, &position) { return .bool(false) }
+        return take("null", text, &position) ? .null : nil
+    }
+
+    /// Skips white space, and then `wanted` if it comes next.
+    private static func take(_ wanted: StaticString, _ text: Span<UInt8>, _ position: inout Int) -> Bool {
+        skipSpace(text, &position)
+        let end = position + wanted.utf8CodeUnitCount
+        guard end <= text.count else { return false }
+        for offset in 0..<wanted.utf8CodeUnitCount where text[position + offset] != wanted.utf8Start[offset] {
+            return false
+        }
+        position = end
+        return true
+    }
+
+    private static func skipSpace(_ text: Span<UInt8>, _ position: inout Int) {
+        while position < text.count, case let byte = text[position],
+            byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+        {
+            position += 1
+        }
+    }
+}
