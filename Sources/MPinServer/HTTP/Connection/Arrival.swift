@@ -16,10 +16,13 @@ final class Arrival: ServerChildChannelValue {
         self.left = left
     }
 
+    /// Runs the connection's work on its own event loop.
+    var executor: EventLoopExecutor { .of(channel.eventLoop) }
+
     deinit {
         guard !isServed.withLockedValue({ $0 }) else { return }
         left()
-        Task(executorPreference: EventLoopExecutor.shared) { [work] in await work() }
+        Task(executorPreference: executor) { [work] in await work() }
     }
 
     func serve() async {

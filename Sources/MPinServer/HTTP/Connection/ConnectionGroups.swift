@@ -33,7 +33,9 @@ final class ConnectionGroups: Sendable {
 
     private static func serve(_ arrivals: AsyncStream<Arrival>) async {
         await withDiscardingTaskGroup { group in
-            for await arrival in arrivals { group.addTask { await arrival.serve() } }
+            for await arrival in arrivals {
+                group.addTask(executorPreference: arrival.executor) { await arrival.serve() }
+            }
         }
     }
 }
