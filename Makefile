@@ -32,7 +32,7 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 # Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
 LONG = fuzz contract laws dudect asan tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
 # The longest tests come first, because three run at a time.
-TESTS = unit browser-test cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
+TESTS = server-unit unit browser-test cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
 .PHONY: help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
 
@@ -86,8 +86,11 @@ made:
 programs: lib # the C programs of Tests/C
 	$(MAKE) -C Tests/C --jobs=2 built
 
-unit: $(SWIFT_TESTS) ## Swift tests: laws, vectors, client core, server over sockets
-	$(SWIFT) test -c release --skip-build
+unit: $(SWIFT_TESTS) ## Swift tests: laws, vectors, client core, stores
+	$(SWIFT) test -c release --skip-build --skip MPinServerTests
+
+server-unit: $(SWIFT_TESTS) ## Swift tests of the server over sockets; they take longer than all others together
+	$(SWIFT) test -c release --skip-build --filter MPinServerTests
 
 lint: packages ## formatting, citations and links, the lists of tables and of tested rows, and the headers with every dialect of C and C++
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests bindings/samples
