@@ -329,8 +329,10 @@ clean: ## remove everything that was built
 	rm -rf build .build .build-*
 
 # Swift's own build decides what is out of date, so these targets always run.
+# The build of all of the package, which may run at the same time, ends with large modules that keep one processor busy.
+# The library is built on the other one then, and does not delay what comes before.
 $(LIB): FORCE | $(STAMP)
-	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
+	nice $(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
 	@mkdir -p build
 	@cmp -s .build-lib/release/libmpin.so build/$(SONAME) || cp --remove-destination .build-lib/release/libmpin.so build/$(SONAME)
 	@ln -sf $(SONAME) $@
