@@ -60,7 +60,7 @@ extension OpenIDFace {
         if view.status == "authenticate", let end = try await redirect(webOTT, view.authOTT) {
             (answer.status, answer.userId, answer.redirectURL) = ("authenticated", end.userID, end.url)
         }
-        return .json(answer)
+        return .json(answer.json)
     }
 
     /// Returns the URL with the code for the client that has opened the session with `webOTT`, after a phone has logged
