@@ -52,13 +52,14 @@ extension OpenIDProvider {
             throw TokenFault(.invalidRequest, "code or redirect_uri is missing")
         }
         guard let code = OpaqueToken(text) else { throw TokenFault.invalidGrant }
-        let (now, token) = (now, try RefreshToken.random())
+        let now = now
+        let new = try NewGrant(for: client, at: now)
         let claim = Codes.Claim(
             code: code, clientID: client.id, redirectURI: redirectURI, verifier: parameters["code_verifier"])
-        switch try await codes.spend(claim, for: token.grantID, at: now) {
+        switch try await codes.spend(claim, for: new.id, at: now) {
         case .unknown: throw TokenFault.invalidGrant
         case .replayed(let grantID): throw try await replay(of: grantID, .authorizationCode, by: client)
-        case .granted(let authorization): return try await issue(authorization, token, .authorizationCode, to: client)
+        case .granted(let authorization): return try await issue(authorization, new, .authorizationCode, to: client)
         }
     }
 
@@ -71,22 +72,17 @@ extension OpenIDProvider {
         return .invalidGrant
     }
 
-    /// Issues the first tokens of a new grant, which `token` names.
+    /// Issues the first tokens of a new grant.
     func issue(
-        _ authorization: Authorization, _ token: RefreshToken, _ grant: Client.Grant, to client: Client
+        _ authorization: Authorization, _ new: NewGrant, _ grant: Client.Grant, to client: Client
     ) async throws -> TokenAnswer {
         guard try await isPermitted(authorization.login, at: client) else { throw TokenFault.invalidGrant }
-        let isLasting = isLasting(authorization.scopes, client)
-        try await grants.begin(token, authorization, isLasting: isLasting, client.lifetimes, at: now)
+        let isLasting = authorization.isOffline || client.refreshesWithoutOfflineAccess
+        let token = isLasting ? new.token : nil
+        try await grants.begin(new.id, token, authorization, client.lifetimes, at: now)
         observer(.granted(clientID: client.id, grant: grant, authorization.login))
         return try await answer(
-            authorization, scopes: authorization.scopes, nonce: authorization.nonce, token, showsToken: isLasting,
-            for: client)
-    }
-
-    private func isLasting(_ scopes: [String], _ client: Client) -> Bool {
-        client.grants.contains(.refreshToken)
-            && (scopes.contains("offline_access") || client.refreshesWithoutOfflineAccess)
+            authorization, scopes: authorization.scopes, nonce: authorization.nonce, new.id, token, for: client)
     }
 
     /// Redeems a refresh token for new tokens, among them the next refresh token (RFC 6749 section 6).
@@ -116,24 +112,24 @@ extension OpenIDProvider {
             throw TokenFault.invalidGrant
         case .granted(let authorization):
             observer(.granted(clientID: client.id, grant: .refreshToken, authorization.login))
-            return try await answer(authorization, scopes: scopes, nonce: nil, next, showsToken: true, for: client)
+            return try await answer(authorization, scopes: scopes, nonce: nil, next.grantID, next, for: client)
         }
     }
 
     private func answer(
-        _ authorization: Authorization, scopes: [String], nonce: String?, _ token: RefreshToken, showsToken: Bool,
+        _ authorization: Authorization, scopes: [String], nonce: String?, _ grantID: String, _ token: RefreshToken?,
         for client: Client
     ) async throws -> TokenAnswer {
         let (maker, now) = (maker, now)
         let isAbout = maker.wantsProfile(authorization, for: client)
         let profile = isAbout ? try await profiles.profile(of: authorization.login.userID, at: now) : nil
         let accessToken = try maker.accessToken(
-            authorization, scopes: scopes, grantID: token.grantID, for: client, at: now)
+            authorization, scopes: scopes, grantID: grantID, for: client, at: now)
         let idToken = try maker.idToken(
             authorization, profile, nonce: nonce, accessToken: accessToken, for: client, at: now)
         return TokenAnswer(
             accessToken: accessToken.text, lifetime: client.lifetimes.accessToken, scopes: scopes, idToken: idToken,
-            refreshToken: showsToken ? token.text : nil)
+            refreshToken: token?.text)
     }
 
     /// Returns the claims about the user of an access token (OpenID Connect Core section 5.3). Throws ``BearerFault``,

@@ -24,17 +24,24 @@ package enum Base64URL {
 
     /// Appends the encoding of `bytes` in ASCII.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        let digits = digits
         text.reserveCapacity(text.count + bytes.count * 4 / 3 + 2)
-        var (buffer, bits) = (UInt32(0), 0)
+        var (group, bits) = (UInt32(0), 0)
         for byte in bytes {
-            buffer = buffer << 8 & 0xffff | UInt32(byte)
+            group = group << 8 | UInt32(byte)
             bits += 8
-            while bits >= 6 {
-                bits -= 6
-                text.append(digits[Int(buffer >> UInt32(bits) & 63)])
-            }
+            guard bits == 24 else { continue }
+            text.append(digits[Int(group >> 18 & 63)])
+            text.append(digits[Int(group >> 12 & 63)])
+            text.append(digits[Int(group >> 6 & 63)])
+            text.append(digits[Int(group & 63)])
+            (group, bits) = (0, 0)
         }
-        if bits > 0 { text.append(digits[Int(buffer << UInt32(6 - bits) & 63)]) }
+        // One byte that is left makes two digits, and two make three.
+        while bits > 0 {
+            bits -= 6
+            text.append(digits[Int((bits < 0 ? group << UInt32(-bits) : group >> UInt32(bits)) & 63)])
+        }
     }
 
     /// Nil if ``encode(_:)`` cannot have made `text`: it has other characters, padding, a length that no encoding has,

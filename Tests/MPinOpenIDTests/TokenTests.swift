@@ -75,6 +75,31 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(refresh, .invalidGrant)
     }
 
+    /// The grants of a client without refresh tokens have ids in the order of time. Like others, they end when the code is
+    /// used again (row 39), and each on its own.
+    func testRow39GrantsWithoutRefreshTokens() async throws {
+        let test = try await ProviderUnderTest { $0.grants = [.authorizationCode] }
+        var (codes, tokens, grants): ([String], [String], [String]) = ([], [], [])
+        for _ in 0..<4 {
+            codes.append(try await test.code())
+            let answer = try await test.redeem(try XCTUnwrap(codes.last))
+            XCTAssertNil(answer.refreshToken)
+            tokens.append(answer.accessToken)
+            guard case .string(let id)? = try decoded(answer.accessToken).claims["gid"] else {
+                return XCTFail("no gid")
+            }
+            grants.append(id)
+            test.pass(seconds: 1)
+        }
+        XCTAssertEqual(grants, grants.sorted())
+        XCTAssertEqual(Set(grants).count, 4)
+        let replay = try await test.fault { try await test.redeem(codes[1]) }
+        XCTAssertEqual(replay, .invalidGrant)
+        let ended = try await test.bearerFault(tokens[1])
+        XCTAssertEqual(ended, .invalidToken)
+        for token in [tokens[0], tokens[2], tokens[3]] { _ = try await test.provider.userinfo(token) }
+    }
+
     /// Row 39: a code that is used again 800 s later, long after its end, also revokes the tokens of its first use,
     /// refresh tokens among them.
     func testRow39AReplayRevokes() async throws {

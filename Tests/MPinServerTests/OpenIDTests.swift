@@ -236,6 +236,23 @@ final class OpenIDTests: XCTestCase {
         XCTAssertNil(parameter("code", in: url))
     }
 
+    /// A user whose identity the operator revokes between the PIN and the end of the login gets no tokens.
+    func testAnIdentityThatIsRevokedDuringALogin() throws {
+        let server = try InProcess(clients: Self.clients).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let url = try logIn(server, client, alice) {
+            let revoked = try finish {
+                try await server.users().change(.revoke, user: "alice@example.com", identity: nil, audit: .off)
+            }
+            XCTAssertFalse(revoked.isEmpty)
+        }
+        let answer = try redeem(server, parameter("code", in: url) ?? "")
+        XCTAssertEqual(answer.status, 400)
+        XCTAssertEqual(answer.object["error"] as? String, "invalid_grant")
+        XCTAssertNil(answer.object["access_token"])
+    }
+
     /// Opens the login page. Returns the cookie of its browser and the name of its login.
     private func open(
         _ server: InProcess, _ query: String = OpenIDTests.query

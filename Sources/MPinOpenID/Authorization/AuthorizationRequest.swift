@@ -78,10 +78,13 @@ extension AuthorizationRequest {
         idTokenHint = nil
     }
 
-    /// Returns whether a user with this `sub` is the one that the client wants, by the ID token hint and by the
-    /// parameter `claims`. Any user is, if the request has neither.
-    func expects(_ subject: String) -> Bool {
-        [self.subject, claims.subject].allSatisfy { $0 ?? subject == subject }
+    /// Returns whether a user with this `sub`, which takes time to compute, is the one that the client wants, by the ID
+    /// token hint and by the parameter `claims`. Any user is, if the request has neither.
+    func expects(_ subject: @autoclosure () -> String) -> Bool {
+        let wanted = [self.subject, claims.subject].compactMap(\.self)
+        guard !wanted.isEmpty else { return true }
+        let subject = subject()
+        return wanted.allSatisfy { $0 == subject }
     }
 
     /// Whether the login is for the account page of the provider, and not for a client.

@@ -24,15 +24,15 @@ extension OpenIDProvider {
             throw TokenFault(.invalidRequest, "device_code is missing")
         }
         guard let code = OpaqueToken(text) else { throw TokenFault.invalidGrant }
-        let token = try RefreshToken.random()
-        switch try await devices.poll(code, of: client, for: token.grantID, at: now) {
+        let new = try NewGrant(for: client, at: now)
+        switch try await devices.poll(code, of: client, for: new.id, at: now) {
         case .pending: throw TokenFault(.authorizationPending, "the user has not decided yet")
         case .early: throw TokenFault(.slowDown, "the user has not decided yet: wait 5 seconds longer between requests")
         case .denied: throw TokenFault(.accessDenied, "the user has declined")
         case .expired: throw TokenFault(.expiredToken, "the device_code has expired")
         case .unknown: throw TokenFault.invalidGrant
         case .replayed(let grantID): throw try await replay(of: grantID, .deviceCode, by: client)
-        case .granted(let authorization): return try await issue(authorization, token, .deviceCode, to: client)
+        case .granted(let authorization): return try await issue(authorization, new, .deviceCode, to: client)
         }
     }
 

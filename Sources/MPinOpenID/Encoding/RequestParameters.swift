@@ -6,6 +6,8 @@ package struct RequestParameters: Sendable {
 
     /// In the order in which they were sent. There are so few that a search takes less time than a hash.
     private var members: [(name: String, value: String)] = []
+    /// Whether any parameter is sent more than once.
+    package private(set) var repeatsAny = false
 
     /// Reads `application/x-www-form-urlencoded` text, the form of a query and of a posted form. Nil if an escape is
     /// malformed, if a decoded text is not UTF-8, or if there are more than 100 parameters.
@@ -18,6 +20,7 @@ package struct RequestParameters: Sendable {
             guard let name = Self.decoded(member[..<end]), let value = Self.decoded(member[end...].dropFirst()) else {
                 return nil
             }
+            repeatsAny = repeatsAny || members.contains { $0.name == name }
             members.append((name, value))
         }
     }
@@ -30,10 +33,7 @@ package struct RequestParameters: Sendable {
         return value
     }
 
-    package func isRepeated(_ name: String) -> Bool { members.count { $0.name == name } > 1 }
-
-    /// Whether any parameter is sent more than once.
-    package var repeatsAny: Bool { Set(members.map(\.name)).count < members.count }
+    package func isRepeated(_ name: String) -> Bool { repeatsAny && members.count { $0.name == name } > 1 }
 
     /// Returns the words of a value that are separated by spaces. Nil if there is no such parameter.
     package func words(_ name: String) -> [String]? {

@@ -60,8 +60,8 @@ package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
 /// Is told the processor time of each signature, in seconds.
 package typealias SignatureObserver = @Sendable (SigningAlgorithm, Double) -> Void
 
-/// A private key that signs, with its name.
-package struct Signer: Sendable {
+/// A private key that signs, with its name. It is a class because each token copies it.
+package final class Signer: Sendable {
     package let kid: String
     package let algorithm: SigningAlgorithm
     fileprivate let key: any JWTAlgorithm

@@ -1,3 +1,4 @@
+import MPinSecrets
 package import MPinStore
 package import MPinWire
 
@@ -32,6 +33,22 @@ package struct RefreshToken: Sendable {
     /// The key of the grant in the store. Access tokens contain it, too.
     package var grantID: String { family.key }
     var key: String { own.key }
+}
+
+/// What a new grant is called, and the first refresh token of its family.
+package struct NewGrant: Sendable {
+    /// The key of the grant in the store. Access tokens contain it, too.
+    let id: String
+    /// Nil if the client can get no refresh tokens.
+    let token: RefreshToken?
+
+    /// A grant with refresh tokens is found by a hash of theirs. Others are found by an id that begins with the time, so
+    /// that grants of one time lie side by side in the store: it then reads and writes less.
+    init(for client: Client, at now: Moment) throws {
+        token = client.grants.contains(.refreshToken) ? try .random() : nil
+        let time = withUnsafeBytes(of: now.microseconds.bigEndian) { Array($0) }
+        id = try token?.grantID ?? Hex.encode(time + randomBytes(16))
+    }
 }
 
 /// The grants. A grant stands behind the tokens that were issued for one code, and revoking it ends them. If the client
@@ -100,19 +117,17 @@ package struct Grants: Sendable {
     package static func json(stored bytes: [UInt8]) -> JSONValue? { Record.json(stored: bytes) }
 
     /// Stores a new grant with its first refresh token. If the grant was already revoked, because the code was used
-    /// twice at the same moment, it stays revoked. `isLasting`: whether the client gets refresh tokens. Throws
+    /// twice at the same moment, it stays revoked. `token` is nil if the client gets no refresh tokens. Throws
     /// ``TokenFault/invalidGrant`` if the browser session of the authorization has been ended.
     func begin(
-        _ token: RefreshToken, _ authorization: Authorization, isLasting: Bool, _ lifetimes: Client.Lifetimes,
+        _ id: String, _ token: RefreshToken?, _ authorization: Authorization, _ lifetimes: Client.Lifetimes,
         at now: Moment
     ) async throws {
         let ends = now.adding(seconds: lifetimes.refreshMax)
-        let family = isLasting ? Family(current: [token.key], rotated: now, ends: ends) : nil
+        let (isLasting, family) = (token != nil, token.map { Family(current: [$0.key], rotated: now, ends: ends) })
         let expires = family?.expires(lifetimes, at: now) ?? now.adding(seconds: lifetimes.accessToken)
         let record = Record(authorization: authorization, family: family)
-        let (key, owners) = (
-            table.key(token.grantID), Owners(token.grantID, authorization, isLasting: isLasting, self)
-        )
+        let (key, owners) = (table.key(id), Owners(id, authorization, isLasting: isLasting, self))
         // A grant with refresh tokens is written durably: if a power failure lost it, the user of the app would have to
         // log in again. Without them the tokens live for minutes, and a faster write will do.
         try await table.store.transaction([key] + owners.keys, at: now, isLasting ? .durable : .ordered) { items in

@@ -94,11 +94,15 @@ struct TokenMaker: Sendable {
         _ authorization: Authorization, _ client: Client, seconds: Int, at now: Moment
     ) -> JWT.Claims {
         let login = authorization.login
-        return [
-            "iss": .string(issuer), "sub": .string(subjects.subject(of: login.userID, for: client)),
-            "iat": .int(now.epochSeconds), "exp": .int(now.epochSeconds + seconds),
-            "auth_time": .int(login.time.epochSeconds), "acr": .string(UserLogin.acr),
-        ]
+        // There is room for the claims that are added to these.
+        var claims = JWT.Claims(minimumCapacity: 16)
+        claims["iss"] = .string(issuer)
+        claims["sub"] = .string(subjects.subject(of: login.userID, for: client))
+        claims["iat"] = .int(now.epochSeconds)
+        claims["exp"] = .int(now.epochSeconds + seconds)
+        claims["auth_time"] = .int(login.time.epochSeconds)
+        claims["acr"] = .string(UserLogin.acr)
+        return claims
     }
 
     /// The contents of an access token that was made here and has not expired. It may have been revoked.

@@ -29,7 +29,7 @@ extension MilagroFace {
         let view = try await service.follow(
             webOTT: body.webOTT.lowercased(), known: .init(status: body.status, refusals: body.refusals?.value),
             seconds: body.wait?.value ?? 0)
-        return .json(AccessResponse(view))
+        return .json(AccessResponse(view).json)
     }
 
     /// POST /codeStatus (wire section 6.12): stores a phone's report about its login for a browser. A report about an
@@ -65,11 +65,12 @@ extension MilagroFace {
             // redeems their tokens.
             metrics.count(.logins, [String(verdict.status)])
             return APIError(verdict, at: now, tellsLeft: config.tellAttemptsLeft).response
-        case .code(let code): return .json(MobileAuthenticateResponse(logoutURL: "", logoutData: .null, code: code))
+        case .code(let code):
+            return .json(MobileAuthenticateResponse(logoutURL: "", logoutData: .null, code: code).json)
         case .decided(let outcome):
             guard outcome.status == 200 else { throw APIError(.init(code: outcome.status), outcome.message) }
             return .json(
-                MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
+                MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null).json)
         }
     }
 }

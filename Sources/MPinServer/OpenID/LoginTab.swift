@@ -134,16 +134,22 @@ extension OpenIDFace {
     }
 
     /// Redeems `authOTT` for the user who has logged in with a phone, and lets the phone know the result. Nil if the
-    /// user is revoked or the login was not right. With `logout` the phone can end the session that will begin. Throws
-    /// ``ServiceError/expiredLogin`` if `authOTT` is too old.
-    func redeemed(_ authOTT: String, _ logout: PhoneLogout? = nil) async throws -> UserLogin? {
+    /// user is revoked or the login was not right. With `logout` the phone can end the session that will begin.
+    /// `forCode`: whether the login is for nothing but a code, before the client redeems which the identity is looked up
+    /// again. Throws ``ServiceError/expiredLogin`` if `authOTT` is too old.
+    func redeemed(
+        _ authOTT: String, _ logout: PhoneLogout? = nil, forCode: Bool = false
+    ) async throws -> UserLogin? {
         let outcome = WaitingBrowser.Outcome(
             logoutURL: logout == nil ? "" : phoneLogoutPath, logoutData: logout?.data)
         let report = try await service.redeem(authOTT, isOwnPage: true, outcome: outcome)
         metrics.count(.logins, [String(report.verdict.status)])
         let login = UserLogin(userID: report.userID, mpinID: report.mpinID, time: report.now)
         guard report.verdict == .right else { return nil }
-        let isAllowed = try await provider.permission(login)
+        // Pass 2 has refused a revoked identity. The list of revoked users is the relying party's, which decides now.
+        let isAllowed =
+            forCode && !service.rules.waitsForResult
+            ? try !revoked.contains(login.mpinID, user: login.userID) : try await provider.permission(login)
         if service.rules.waitsForResult {
             try await service.finish(authOTT) { outcome in
                 var outcome = outcome

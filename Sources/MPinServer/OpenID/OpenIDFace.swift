@@ -18,6 +18,8 @@ struct OpenIDFace: Face {
     /// The key that signs what phones end sessions with.
     let logoutKey: SecretBytes
     let origins: ClientOrigins
+    /// The operator's list of users who may not log in.
+    let revoked: RevokedUsers
     let rates: RateLimiter
     let metrics: Metrics
 
@@ -39,6 +41,7 @@ struct OpenIDFace: Face {
             observer: metrics.observeSignature)
         try await keys.refresh(at: clock())
         let revoked = RevokedUsers(file: config.site.revokedUsersFile)
+        self.revoked = revoked
         provider = try await OpenIDProvider(
             issuer: config.issuer, durable: durable, shortLived: shortLived, keys: keys,
             client: { try await registry.find($0, at: clock()) },

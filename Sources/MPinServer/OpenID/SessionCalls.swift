@@ -60,7 +60,7 @@ extension OpenIDFace {
         if view.status == "authenticate", let end = try await redirect(webOTT, view.authOTT) {
             (answer.status, answer.userId, answer.redirectURL) = ("authenticated", end.userID, end.url)
         }
-        return .json(answer)
+        return .json(answer.json)
     }
 
     /// Returns the URL with the code for the client that has opened the session with `webOTT`, after a phone has logged
@@ -69,7 +69,7 @@ extension OpenIDFace {
         guard let wish = try await provider.logins.take(webOTT: webOTT, at: provider.now) else { return nil }
         var user = ""
         let members = try await members(wish) {
-            let login = try await redeemed(authOTT)
+            let login = try await redeemed(authOTT, forCode: true)
             user = login?.userID ?? ""
             return login
         }
@@ -103,7 +103,7 @@ extension OpenIDFace {
     /// gets an error instead of a code.
     func code(authOTT: String, wid: String) async throws -> String? {
         guard let wish = try await provider.logins.take(wid: wid, at: provider.now) else { return nil }
-        let members = try await members(wish) { try await redeemed(authOTT) }
+        let members = try await members(wish) { try await redeemed(authOTT, forCode: true) }
         guard let code = members.first(where: { $0.0 == "code" }) else {
             let reason = members.first { $0.0 == "error_description" }?.1 ?? "the login was refused"
             throw APIError(.forbidden, reason)
