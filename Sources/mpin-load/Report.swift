@@ -109,17 +109,17 @@ struct SignedLogins: Encodable {
     let cpuMicroseconds: Double
     /// The processor time of the RSA signature of a token, in microseconds.
     let signatureMicroseconds: Double
-    /// The processor time of a plain login that was measured in turn with these logins, in microseconds.
-    let plainMicroseconds: Double
+    /// How many plain logins, measured in turn with these, cost as much as one of these without its RSA signature.
+    let times: Double
     /// The processor time of the server's threads for one login page of the provider, in microseconds. No login page is a
     /// part of these logins. Nil for other logins.
     private(set) var pageMicroseconds: Double?
     /// The number of failed logins and login pages for each reason.
     private(set) var failures: [String: Int]
 
-    /// `cpu`, `signature` and `plain` are in nanoseconds.
-    init(_ result: Load.Result, cpu: Double, signature: Double, plain: Double) {
-        plainMicroseconds = plain / 1000
+    /// `cpu` and `signature` are in nanoseconds.
+    init(_ result: Load.Result, cpu: Double, signature: Double, times: Double) {
+        self.times = times
         logins = result.latencies.count
         loginsPerSecond = result.perSecond
         p50Milliseconds = result.percentile(0.5)
@@ -134,7 +134,4 @@ struct SignedLogins: Encodable {
         pageMicroseconds = page / 1000
         failures.merge(pages.failures, uniquingKeysWith: +)
     }
-
-    /// How many plain logins cost as much as one of these logins without its RSA signature.
-    var times: Double { (cpuMicroseconds - signatureMicroseconds) / plainMicroseconds }
 }
