@@ -49,7 +49,6 @@ extension Pass1Request: PlainMessage {
             case ("U", .string(let text)): u = text
             case ("UT", .string(let text)): ut = text
             case ("pass", _): continue
-            // A list, or an identity with a key pair.
             default: return nil
             }
         }

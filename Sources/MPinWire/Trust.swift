@@ -272,6 +272,26 @@ package struct TrustPass1Request: Codable, Sendable {
     package var UT: String?
 }
 
+extension TrustPass1Request: PlainMessage {
+    package init?(plain members: PlainMembers) {
+        var scope: [String]?
+        var texts: [String: String] = [:]
+        for (name, value) in members {
+            switch (name, value) {
+            case ("scope", .array(let words)):
+                scope = words.compactMap { if case .string(let word) = $0 { word } else { nil } }
+                guard scope?.count == words.count else { return nil }
+            case ("mpin_id", .string(let text)), ("U", .string(let text)), ("UT", .string(let text)),
+                ("publicKey", .string(let text)), ("dtas", .string(let text)):
+                texts[name] = text
+            default: return nil
+            }
+        }
+        guard let scope, let id = texts["mpin_id"], let u = texts["U"] else { return nil }
+        self.init(scope: scope, mpin_id: id, publicKey: texts["publicKey"], U: u, dtas: texts["dtas"], UT: texts["UT"])
+    }
+}
+
 /// The answer to ``TrustPass1Request``.
 package struct TrustPass1Response: Codable, Sendable {
     package var y: String
@@ -288,6 +308,22 @@ package struct TrustPass2Request: Codable, Sendable {
     package var WID: String?
 }
 
+extension TrustPass2Request: PlainMessage {
+    package init?(plain members: PlainMembers) {
+        var (id, v, wid): (String?, String?, String?)
+        for member in members {
+            switch member {
+            case ("mpin_id", .string(let text)): id = text
+            case ("V", .string(let text)): v = text
+            case ("WID", .string(let text)): wid = text
+            default: return nil
+            }
+        }
+        guard let id, let v else { return nil }
+        self.init(mpin_id: id, V: v, WID: wid)
+    }
+}
+
 /// The answer to ``TrustPass2Request``.
 package struct TrustPass2Response: Codable, Sendable {
     package var authOTT: String
@@ -301,6 +337,21 @@ package struct TrustAuthenticateRequest: Codable, Sendable {
     /// The kind of the secrets that a renewal makes: `dvs`, those with a key pair. Clients that cannot renew their secret
     /// leave it out.
     package var wam: String?
+}
+
+extension TrustAuthenticateRequest: PlainMessage {
+    package init?(plain members: PlainMembers) {
+        var (authOTT, wam): (String?, String?)
+        for member in members {
+            switch member {
+            case ("authOTT", .string(let text)): authOTT = text
+            case ("wam", .string(let text)): wam = text
+            default: return nil
+            }
+        }
+        guard let authOTT else { return nil }
+        self.init(authOTT: authOTT, wam: wam)
+    }
 }
 
 /// The answer to ``TrustAuthenticateRequest`` after a right PIN.

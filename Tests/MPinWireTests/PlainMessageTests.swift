@@ -19,16 +19,27 @@ final class PlainMessageTests: XCTestCase {
         #"{"webOTT":"0f","wait":30,"status":"new"}"#, #"{"webOTT":"0f","refusals":0}"#, #"{"webOTT":""}"#,
     ]
 
+    private let trustPass1 = [
+        #"{"scope":["jwt"],"mpin_id":"7b7d","publicKey":"01","U":"04aa","dtas":"WQ==","UT":""}"#,
+        #"{"U":"04aa","mpin_id":"7b7d","scope":[]}"#, #"{"U":"04aa","mpin_id":"7b7d","scope":["oidc", "jwt"]}"#,
+    ]
+    private let trustPass2 = [#"{"mpin_id":"7b7d","V":"04aa"}"#, #"{"mpin_id":"7b7d","WID":"0","V":"04aa"}"#]
+    private let trustAuthenticate = [#"{"authOTT":"0f","wam":"dvs"}"#, #"{"authOTT":"0f"}"#]
+
     func testLoginsAreReadWithoutATree() throws {
         try assertPlain(Pass1Request.self, pass1)
         try assertPlain(Pass2Request.self, pass2)
         try assertPlain(AuthenticateRequest.self, authenticate)
         try assertPlain(AccessRequest.self, access)
+        try assertPlain(TrustPass1Request.self, trustPass1)
+        try assertPlain(TrustPass2Request.self, trustPass2)
+        try assertPlain(TrustAuthenticateRequest.self, trustAuthenticate)
     }
 
     func testTheOtherFormsAreLeftToJansson() throws {
         for text in [
-            #"{"a":"\u0061"}"#, #"{"a":"é"}"#, #"{"a":-1}"#, #"{"a":1.5}"#, #"{"a":1e2}"#, #"{"a":[1]}"#, #"{"a":01}"#,
+            #"{"a":"\u0061"}"#, #"{"a":"é"}"#, #"{"a":-1}"#, #"{"a":1.5}"#, #"{"a":1e2}"#, #"{"a":[[1]]}"#,
+            #"{"a":[{}]}"#, #"{"a":{"b":[]}}"#, #"{"a":[1,]}"#, #"{"a":[}"#, #"{"a":01}"#,
             #"{"a":1,"a":1}"#, #"{"a":{"b":{}}}"#, #"{"a":1234567890123456}"#, #"{"a":nul}"#, #"{"a":1}x"#,
             #"{"a":1,}"#,
             "", "{", "[]", "1", #"{"a"}"#, #"{"a":}"#, #"{"a":"}"#, "{\"a\":\"\u{7}\"}",
@@ -36,6 +47,8 @@ final class PlainMessageTests: XCTestCase {
         ] {
             XCTAssertNil(PlainMembers(Array(text.utf8).span), text)
         }
+        XCTAssertNil(PlainMembers(Array(#"{"a":[0\#(String(repeating: ",0", count: 16))]}"#.utf8).span))
+        XCTAssertNil(try TrustPass1Request(plain: members(#"{"scope":[1],"mpin_id":"7b7d","U":"04aa"}"#)))
         for text in [
             #"{"mpin_id":"7b7d","U":"04aa"}"#, #"{"mpin_id":"7b7d","U":"04aa","UT":null}"#,
             #"{"mpin_id":"7b7d","U":"04aa","UT":"","other":1}"#,
@@ -47,17 +60,21 @@ final class PlainMessageTests: XCTestCase {
     /// Each text with one character removed, replaced or added is read, or refused, as jansson does it.
     func testChangedTextsAreReadAsByJansson() throws {
         var cases = 0
-        for text in pass1 + pass2 + authenticate + access {
+        let trust = trustPass1 + trustPass2 + trustAuthenticate
+        for text in pass1 + pass2 + authenticate + access + trust {
             for text in changed(Array(text.utf8)) {
                 try assertSameValue(text)
                 assertSame(Pass1Request.self, text)
                 assertSame(Pass2Request.self, text)
                 assertSame(AuthenticateRequest.self, text)
                 assertSame(AccessRequest.self, text)
+                assertSame(TrustPass1Request.self, text)
+                assertSame(TrustPass2Request.self, text)
+                assertSame(TrustAuthenticateRequest.self, text)
                 cases += 1
             }
         }
-        XCTAssertGreaterThan(cases, 15_000)
+        XCTAssertGreaterThan(cases, 25_000)
     }
 
     /// A message that is always read by jansson.

@@ -6,13 +6,13 @@ package protocol PlainMessage: Decodable {
 }
 
 /// The members of a small JSON object in the simplest form: names and texts of printable ASCII without escapes, whole
-/// numbers that are not negative, true, false, null, and objects of such values. Everything else is left to jansson. So
+/// numbers that are not negative, true, false, null, and lists and objects of such values. Everything else is left to jansson. So
 /// this reader decides about no text that is wrong or ambiguous.
 package struct PlainMembers: Sequence {
     package typealias Element = (name: String, value: JSONValue)
     private let members: [Element]
 
-    /// The most members of one object.
+    /// The most members of one object, and the most elements of a list.
     private static let most = 16
     /// The most digits of a number, all of which fit into an `Int`.
     private static let mostDigits = 15
@@ -20,7 +20,7 @@ package struct PlainMembers: Sequence {
     /// Nil if the text is not, or may not be, such an object.
     package init?(_ text: Span<UInt8>) {
         var position = 0
-        guard let members = Self.object(text, &position, holdsObjects: true) else { return nil }
+        guard let members = Self.object(text, &position, isInner: false) else { return nil }
         Self.skipSpace(text, &position)
         guard position == text.count else { return nil }
         self.members = members
@@ -28,15 +28,15 @@ package struct PlainMembers: Sequence {
 
     package func makeIterator() -> IndexingIterator<[Element]> { members.makeIterator() }
 
-    /// `holdsObjects`: whether its values may be objects.
-    private static func object(_ text: Span<UInt8>, _ position: inout Int, holdsObjects: Bool) -> [Element]? {
+    /// `isInner`: whether it is in another object, so that its values may be neither lists nor objects.
+    private static func object(_ text: Span<UInt8>, _ position: inout Int, isInner: Bool) -> [Element]? {
         var members: [Element] = []
         guard take("{", text, &position) else { return nil }
         if take("}", text, &position) { return members }
         members.reserveCapacity(8)
         repeat {
             guard members.count < most, let name = string(text, &position), take(":", text, &position),
-                let value = value(text, &position, holdsObjects: holdsObjects),
+                let value = value(text, &position, isInner: isInner),
                 !members.contains(where: { $0.name == name })
             else { return nil }
             members.append((name, value))
@@ -44,13 +44,25 @@ package struct PlainMembers: Sequence {
         return take("}", text, &position) ? members : nil
     }
 
-    private static func value(_ text: Span<UInt8>, _ position: inout Int, holdsObjects: Bool) -> JSONValue? {
+    private static func list(_ text: Span<UInt8>, _ position: inout Int) -> [JSONValue]? {
+        var elements: [JSONValue] = []
+        guard take("[", text, &position) else { return nil }
+        if take("]", text, &position) { return elements }
+        repeat {
+            guard elements.count < most, let element = value(text, &position, isInner: true) else { return nil }
+            elements.append(element)
+        } while take(",", text, &position)
+        return take("]", text, &position) ? elements : nil
+    }
+
+    private static func value(_ text: Span<UInt8>, _ position: inout Int, isInner: Bool) -> JSONValue? {
         skipSpace(text, &position)
         guard position < text.count else { return nil }
         switch text[position] {
         case UInt8(ascii: "\""): return string(text, &position).map(JSONValue.string)
-        case UInt8(ascii: "{") where holdsObjects:
-            guard let members = object(text, &position, holdsObjects: false) else { return nil }
+        case UInt8(ascii: "[") where !isInner: return list(text, &position).map(JSONValue.array)
+        case UInt8(ascii: "{") where !isInner:
+            guard let members = object(text, &position, isInner: true) else { return nil }
             return .object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
         case UInt8(ascii: "0")...UInt8(ascii: "9"): return number(text, &position).map(JSONValue.int)
         default: return word(text, &position)
