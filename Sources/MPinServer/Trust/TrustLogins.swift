@@ -18,7 +18,7 @@ extension TrustFace {
         try await rates.admit(.login, identity: id.hash)
         let y = try await rules.challenge(
             id, u: body.U, ut: body.UT ?? "", publicKey: body.publicKey ?? "", scope: body.scope.first)
-        return .json(TrustPass1Response(y: y))
+        return .json(TrustPass1Response(y: y).json)
     }
 
     /// POST /rps/v2/pass2: has the proof judged. A proof without a challenge gets a token, too, because clients expect
@@ -30,9 +30,9 @@ extension TrustFace {
         let wid = (body.WID ?? "").isEmpty ? "0" : (body.WID ?? "").lowercased()
         let proof = AuthenticationService.Proof(id: id, v: body.V, wid: wid, wantsDigits: false, isScoped: true)
         do {
-            return .json(TrustPass2Response(authOTT: try await service.judge(proof, context.logger).token))
+            return .json(TrustPass2Response(authOTT: try await service.judge(proof, context.logger).token).json)
         } catch ServiceError.noChallenge {
-            return .json(TrustPass2Response(authOTT: Hex.encode(try randomBytes(16))))
+            return .json(TrustPass2Response(authOTT: Hex.encode(try randomBytes(16))).json)
         }
     }
 
