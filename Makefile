@@ -32,9 +32,9 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 # Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
 LONG = fuzz contract laws dudect asan tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
 # The longest tests come first, because three run at a time.
-TESTS = server-unit unit browser-test cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
+TESTS = unit-server unit-others browser-test cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
-.PHONY: help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
+.PHONY: unit help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
 
 ##@ Use
 
@@ -86,10 +86,13 @@ made:
 programs: lib # the C programs of Tests/C
 	$(MAKE) -C Tests/C --jobs=2 built
 
-unit: $(SWIFT_TESTS) ## Swift tests: laws, vectors, client core, stores
+# Two targets, because all Swift tests together would take longer than all that runs beside them.
+unit: unit-others unit-server ## Swift tests: laws, vectors, client core, server over sockets
+
+unit-others: $(SWIFT_TESTS)
 	$(SWIFT) test -c release --skip-build --skip MPinServerTests
 
-server-unit: $(SWIFT_TESTS) ## Swift tests of the server over sockets; they take longer than all others together
+unit-server: $(SWIFT_TESTS)
 	$(SWIFT) test -c release --skip-build --filter MPinServerTests
 
 lint: packages ## formatting, citations and links, the lists of tables and of tested rows, and the headers with every dialect of C and C++

@@ -147,8 +147,8 @@ final class Connection {
     }
 }
 
-/// The header of an answer. Only what a phone needs is read from it, byte by byte, because making texts of all lines took
-/// more time than everything else that a phone does.
+/// The header of an answer. Only what a phone needs is read from it, byte by byte, because making texts of all lines
+/// took more time than everything else that a phone does.
 private struct AnswerHead {
     let bytes: ArraySlice<UInt8>
     private(set) var status: Int?

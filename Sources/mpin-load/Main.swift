@@ -104,8 +104,8 @@ struct LoadCommand: ParsableCommand {
             trust: trust)
     }
 
-    /// How often plain logins and signed ones are measured in turn. The median of the ratios counts, because other programs
-    /// of the machine slow down some turns.
+    /// How often plain logins and signed ones are measured in turn. The median of the ratios counts, because other
+    /// programs of the machine slow down some turns.
     private static let turns = 11
 
     /// Nil if no project is given. There are fewer identities than for plain logins, because their registrations are not

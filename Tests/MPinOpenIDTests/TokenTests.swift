@@ -75,8 +75,8 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(refresh, .invalidGrant)
     }
 
-    /// The grants of a client without refresh tokens have ids in the order of time. Like others, they end when the code is
-    /// used again (row 39), and each on its own.
+    /// The grants of a client without refresh tokens have ids in the order of time. Like others, they end when the code
+    /// is used again (row 39), and each on its own.
     func testRow39GrantsWithoutRefreshTokens() async throws {
         let test = try await ProviderUnderTest { $0.grants = [.authorizationCode] }
         var (codes, tokens, grants): ([String], [String], [String]) = ([], [], [])

@@ -47,6 +47,8 @@ final class PlainMessageTests: XCTestCase {
         ] {
             XCTAssertNil(PlainMembers(Array(text.utf8).span), text)
         }
+        let large = #"{"a":"\#(String(repeating: "a", count: JSON.maxBytes))"}"#
+        XCTAssertNil(PlainMembers(Array(large.utf8).span))
         XCTAssertNil(PlainMembers(Array(#"{"a":[0\#(String(repeating: ",0", count: 16))]}"#.utf8).span))
         XCTAssertNil(try TrustPass1Request(plain: members(#"{"scope":[1],"mpin_id":"7b7d","U":"04aa"}"#)))
         for text in [
@@ -55,6 +57,20 @@ final class PlainMessageTests: XCTestCase {
         ] {
             XCTAssertNil(try Pass1Request(plain: members(text)), text)
         }
+    }
+
+    /// The answers that are written as values have the same members as by their Codable form.
+    func testAnswersAsValues() throws {
+        var access = AccessResponse(status: "user", userId: "u", authOTT: "0f")
+        XCTAssertEqual(access.json, try value(of: access))
+        (access.redirectURL, access.refusals, access.refusal) = ("https://a", 2, 401)
+        XCTAssertEqual(access.json, try value(of: access))
+        for code in [nil, "c"] {
+            let answer = MobileAuthenticateResponse(logoutURL: "/l", logoutData: .object(["a": .int(1)]), code: code)
+            XCTAssertEqual(answer.json, try value(of: answer))
+        }
+        XCTAssertEqual(TrustPass1Response(y: "0f").json, try value(of: TrustPass1Response(y: "0f")))
+        XCTAssertEqual(TrustPass2Response(authOTT: "0f").json, try value(of: TrustPass2Response(authOTT: "0f")))
     }
 
     /// Each text with one character removed, replaced or added is read, or refused, as jansson does it.

@@ -42,8 +42,8 @@ package struct NewGrant: Sendable {
     /// Nil if the client can get no refresh tokens.
     let token: RefreshToken?
 
-    /// A grant with refresh tokens is found by a hash of theirs. Others are found by an id that begins with the time, so
-    /// that grants of one time lie side by side in the store: it then reads and writes less.
+    /// A grant with refresh tokens is found by a hash of theirs. Others are found by an id that begins with the time,
+    /// so that grants of one time lie side by side in the store: it then reads and writes less.
     init(for client: Client, at now: Moment) throws {
         token = client.grants.contains(.refreshToken) ? try .random() : nil
         let time = withUnsafeBytes(of: now.microseconds.bigEndian) { Array($0) }

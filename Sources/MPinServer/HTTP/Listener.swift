@@ -4,7 +4,6 @@ import HummingbirdCore
 import Logging
 import MPinService
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
 
@@ -90,11 +89,7 @@ struct Listener: Service {
             let context = RequestContext(source: .init(channel: channel, logger: logger))
             var response = try await router.respond(to: request, context: context)
             response.headers.append(date.field)
-            do { try await AnswerWriter(channel: channel).write(response) } catch is HTTPParserError {
-                // A part of this answer was already sent. After `HTTPParserError` the framework would send an error
-                // answer in addition; after this error it does not.
-                throw ChannelError.outputClosed
-            }
+            try await AnswerWriter(channel: channel).write(response)
         }
     }
 }

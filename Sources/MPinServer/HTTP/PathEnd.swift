@@ -1,7 +1,7 @@
 import Hummingbird
 
-/// The last two words of a request's path. They tell what kind of request it is, whatever the prefix of the RPS. A slash
-/// at the end is ignored, as the router ignores it.
+/// The last two words of a request's path. They tell what kind of request it is, whatever the prefix of the RPS. A
+/// slash at the end is ignored, as the router ignores it.
 struct PathEnd {
     /// Nil if the path has only one word.
     let secondLast: Substring?

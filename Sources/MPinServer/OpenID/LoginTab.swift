@@ -135,7 +135,7 @@ extension OpenIDFace {
 
     /// Redeems `authOTT` for the user who has logged in with a phone, and lets the phone know the result. Nil if the
     /// user is revoked or the login was not right. With `logout` the phone can end the session that will begin.
-    /// `forCode`: whether the login is for nothing but a code, before the client redeems which the identity is looked up
+    /// `forCode`: whether the login is for nothing but a code. When the client redeems that, the identity is looked up
     /// again. Throws ``ServiceError/expiredLogin`` if `authOTT` is too old.
     func redeemed(
         _ authOTT: String, _ logout: PhoneLogout? = nil, forCode: Bool = false

@@ -6,8 +6,8 @@ package protocol PlainMessage: Decodable {
 }
 
 /// The members of a small JSON object in the simplest form: names and texts of printable ASCII without escapes, whole
-/// numbers that are not negative, true, false, null, and lists and objects of such values. Everything else is left to jansson. So
-/// this reader decides about no text that is wrong or ambiguous.
+/// numbers that are not negative, true, false, null, and lists and objects of such values. Everything else is left to
+/// jansson. So this reader decides about no text that is wrong or ambiguous.
 package struct PlainMembers: Sequence {
     package typealias Element = (name: String, value: JSONValue)
     private let members: [Element]
@@ -20,7 +20,9 @@ package struct PlainMembers: Sequence {
     /// Nil if the text is not, or may not be, such an object.
     package init?(_ text: Span<UInt8>) {
         var position = 0
-        guard let members = Self.object(text, &position, isInner: false) else { return nil }
+        guard text.count <= JSON.maxBytes, let members = Self.object(text, &position, isInner: false) else {
+            return nil
+        }
         Self.skipSpace(text, &position)
         guard position == text.count else { return nil }
         self.members = members

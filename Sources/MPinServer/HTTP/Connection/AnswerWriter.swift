@@ -4,7 +4,8 @@ import NIOCore
 import NIOHTTPTypes
 
 /// Writes an answer straight into the pipeline of its connection. The framework's own writer passes all parts through a
-/// queue to a handler, which takes longer than encoding them.
+/// queue to a handler, which takes longer than encoding them. All parts are sent together at the end, because an answer
+/// is in memory as a whole.
 struct AnswerWriter: ResponseBodyWriter {
     let channel: any Channel
 
@@ -13,17 +14,12 @@ struct AnswerWriter: ResponseBodyWriter {
         try await response.body.write(self)
     }
 
-    /// Writes a part of the body. If the client reads more slowly than the parts come, waits until it has read them.
     func write(_ buffer: ByteBuffer) async throws {
-        if channel.isWritable {
-            channel.write(HTTPResponsePart.body(buffer), promise: nil)
-        } else {
-            try await channel.writeAndFlush(HTTPResponsePart.body(buffer))
-        }
+        channel.write(HTTPResponsePart.body(buffer), promise: nil)
     }
 
+    /// Returns when the client, however slowly, has been sent everything. Throws if the connection has ended.
     func finish(_ trailers: HTTPFields?) async throws {
-        let end = HTTPResponsePart.end(trailers)
-        if channel.isWritable { channel.writeAndFlush(end, promise: nil) } else { try await channel.writeAndFlush(end) }
+        try await channel.writeAndFlush(HTTPResponsePart.end(trailers))
     }
 }

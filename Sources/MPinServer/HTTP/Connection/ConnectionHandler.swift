@@ -13,20 +13,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
     private let clock: RequestClock
     private let disconnect: ClientDisconnect
+    private let last: LastAnswer
     private let bodyLimit: Int
 
-    init(_ clock: RequestClock, _ disconnect: ClientDisconnect, bodyLimit: Int) {
+    init(_ clock: RequestClock, _ disconnect: ClientDisconnect, _ last: LastAnswer, bodyLimit: Int) {
         self.clock = clock
         self.disconnect = disconnect
+        self.last = last
         self.bodyLimit = bodyLimit
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         disconnect.report()
+        last.noteSent()
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !last.isSent else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             clock.headArrived()
@@ -47,6 +51,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// close a connection without a running request at once, and so reset a request that is just arriving.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed { disconnect.report() }
+        if event as? ChannelEvent == .outputClosed { last.noteSent() }
         guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
         clock.finish()
     }
@@ -65,8 +70,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             || head.headers.contains(name: "Content-Length")
     }
 
-    /// Whether the client waits for an interim 100 (RFC 9110 section 10.1.1), as the PUT of Milagro's C++ client does for a
-    /// second. It gets none if its body is too large and will be refused. Requests without this header never get a 100:
+    /// Whether the client waits for an interim 100 (RFC 9110 section 10.1.1), as the PUT of Milagro's C++ client does
+    /// for a second. It gets none if its body is too large and will be refused. Requests without this header never get a 100:
     /// that client would take the last header block for the body (wire section 2).
     private func expectsContinue(_ head: HTTPRequestHead) -> Bool {
         let expectations = head.headers["Expect"]
@@ -75,6 +80,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !last.isSent else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
         switch unwrapOutboundIn(data) {
         case .head(var head) where head.status.code >= 200:
             if head.headers[canonicalForm: "Connection"].contains("close") { clock.isLastAnswer() }
@@ -85,6 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end where clock.closesNow:
             clock.answered()
+            last.noteSent()
             context.writeAndFlush(data, promise: promise)
             context.close(mode: .output, promise: nil)
         case .end:

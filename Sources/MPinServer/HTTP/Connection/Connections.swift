@@ -9,7 +9,7 @@ import NIOSSL
 
 /// Sets up a connection: TLS if there is a certificate, deadlines, HTTP/1.1.
 struct Connections: HTTPChannelHandler {
-    let responder: HTTPChannelHandler.Responder
+    private(set) var responder: HTTPChannelHandler.Responder
     let limits: Limits
     let tls: TLSIdentity?
     let counter: ConnectionCounter
@@ -21,20 +21,20 @@ struct Connections: HTTPChannelHandler {
             if !counter.admit(channel) { channel.close(promise: nil) }
             let pipeline = channel.pipeline.syncOperations
             if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
-            let (clock, disconnect) = (RequestClock(limits), ClientDisconnect())
+            let (clock, disconnect, last) = (RequestClock(limits), ClientDisconnect(), LastAnswer())
             try pipeline.addHandler(ByteWatch(clock))
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoderLimits)
             try pipeline.addHandlers([
-                ConnectionHandler(clock, disconnect, bodyLimit: limits.bodyBytes),
+                ConnectionHandler(clock, disconnect, last, bodyLimit: limits.bodyBytes),
                 HTTP1ToHTTPServerCodec(secure: tls != nil),
             ])
             let parts = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
             return Arrival(channel) {
                 await ClientDisconnect.$current.withValue(disconnect) {
-                    await handleHTTP(asyncChannel: parts, logger: logger)
+                    await answering(until: last).handleHTTP(asyncChannel: parts, logger: logger)
                 }
             } left: {
                 queue.left()
@@ -42,6 +42,15 @@ struct Connections: HTTPChannelHandler {
         }
         arrival.whenFailure { _ in queue.left() }
         return arrival
+    }
+
+    private func answering(until last: LastAnswer) -> Connections {
+        var connection = self
+        connection.responder = { [responder] request, writer, channel in
+            guard !last.isSent else { throw ChannelError.outputClosed }
+            try await responder(request, writer, channel)
+        }
+        return connection
     }
 
     /// Hands the connection to a task group and returns at once, because the framework keeps a task of its own for the
