@@ -215,8 +215,8 @@ final class ConnectionTests: XCTestCase {
         let registration = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         let last = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n\r\n"
         let requests = registration + last + registration + registration
-        let answer = Sockets.parse(try Sockets.rawBytes(server.backend.port, Data(requests.utf8)))
-        XCTAssertEqual(answer.statuses, [200, 200])
+        let bytes = try Sockets.rawBytes(server.backend.port, Data(requests.utf8))
+        XCTAssertEqual(String(decoding: bytes, as: UTF8.self).components(separatedBy: "HTTP/1.1 200").count, 3)
         // The server ends when everything is done that it has begun.
         server.stop()
         XCTAssertEqual(asked.withLock { $0 }, 1)
