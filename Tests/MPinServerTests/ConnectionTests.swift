@@ -2,7 +2,6 @@ import Foundation
 import LoopbackServer
 import MPinOpenID
 import MPinServer
-import Synchronization
 import XCTest
 
 /// Tests limits for connections: slow ones and many at the same time. Also tests requests that are written so that a
@@ -200,26 +199,6 @@ final class ConnectionTests: XCTestCase {
         let bytes = try Sockets.rawBytes(server.backend.port, Data((requests.joined() + last + good).utf8))
         let statuses = String(decoding: bytes, as: UTF8.self).components(separatedBy: "HTTP/1.1 ").dropFirst()
         XCTAssertEqual(statuses.map { $0.prefix(3) }, ["200", "404", "403", "200"], "nothing behind `close` is served")
-    }
-
-    /// A request behind the last answer of a connection is not carried out, because nobody would get its answer.
-    func testNothingBehindTheLastAnswerIsCarriedOut() throws {
-        let asked = Mutex(0)
-        let rpa = try LoopbackServer { _ in
-            asked.withLock { $0 += 1 }
-            return .text(200, "{}")
-        }
-        defer { rpa.stop() }
-        let server = try InProcess(changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" })
-        let body = #"{"userId":"alice@example.com"}"#
-        let registration = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-        let last = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n\r\n"
-        let requests = registration + last + registration + registration
-        let bytes = try Sockets.rawBytes(server.backend.port, Data(requests.utf8))
-        XCTAssertEqual(String(decoding: bytes, as: UTF8.self).components(separatedBy: "HTTP/1.1 200").count, 3)
-        // The server ends when everything is done that it has begun.
-        server.stop()
-        XCTAssertEqual(asked.withLock { $0 }, 1)
     }
 
     func testAnAnswerDoesNotWaitForABodyThatNobodyReads() throws {

@@ -115,6 +115,24 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
+    /// The RPA closes the connection of a page that cannot wait. Requests that have already come behind it are not
+    /// carried out, because nobody would get their answers.
+    func testNothingBehindTheLastAnswerIsCarriedOut() throws {
+        let rps = try LoopbackServer { _ in .answer(503, headers: [("Retry-After", "7")], body: Array("{}".utf8)) }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url, ["--rps-private-url", rps.url])
+        rps.forget()
+        let requests = ["POST /rps/access", "PUT /rps/user", "PUT /rps/user"].map {
+            "\($0) HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}"
+        }
+        let answer = Sockets.parse(try Sockets.rawBytes(backend.port, Data(requests.joined().utf8)))
+        XCTAssertEqual(answer.status, 503)
+        XCTAssertEqual(answer.headers["connection"], "close")
+        // The program ends when everything is done that it has begun.
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+        XCTAssertEqual(rps.received.map(\.path), ["/rps/access"])
+    }
+
     /// If a kept connection breaks, the RPA does not know whether the RPS has read the request. It may only repeat
     /// requests that are safe to repeat.
     func testWhatIsNotSafeToRepeatIsSentOnce() throws {
