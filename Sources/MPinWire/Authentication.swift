@@ -42,17 +42,9 @@ package struct Pass1Request: Codable, Sendable {
 
 extension Pass1Request: PlainMessage {
     package init?(plain members: PlainMembers) {
-        var (id, u, ut): (String?, String?, String?)
-        for member in members {
-            switch member {
-            case ("mpin_id", .string(let text)): id = text
-            case ("U", .string(let text)): u = text
-            case ("UT", .string(let text)): ut = text
-            case ("pass", _): continue
-            default: return nil
-            }
-        }
-        guard let id, let u, let ut else { return nil }
+        guard members.consist(ofTexts: ["mpin_id", "U", "UT"], others: ["pass"]), let id = members.text("mpin_id"),
+            let u = members.text("U"), let ut = members.text("UT")
+        else { return nil }
         self.init(mpin_id: id, U: u, UT: ut)
     }
 }
@@ -112,21 +104,15 @@ package struct Pass2Request: Codable, Sendable {
 
 extension Pass2Request: PlainMessage {
     package init?(plain members: PlainMembers) {
-        var (id, v, wid): (String?, String?, String?)
-        var otp: Bool?
-        for member in members {
-            switch member {
-            case ("mpin_id", .string(let text)): id = text
-            case ("V", .string(let text)): v = text
-            case ("WID", .string(let text)): wid = text
-            case ("OTP", .bool(let flag)): otp = flag
-            case ("OTP", .int(let number)) where number == 0 || number == 1: otp = number == 1
-            case ("pass", _): continue
-            default: return nil
-            }
+        guard members.consist(ofTexts: ["mpin_id", "V", "WID"], others: ["OTP", "pass"]),
+            let id = members.text("mpin_id"), let v = members.text("V"), let wid = members.text("WID")
+        else { return nil }
+        switch members["OTP"] {
+        case .bool(let flag): self.init(mpin_id: id, V: v, WID: wid, OTP: flag)
+        case .int(let number) where number == 0 || number == 1:
+            self.init(mpin_id: id, V: v, WID: wid, OTP: number == 1)
+        default: return nil
         }
-        guard let id, let v, let wid, let otp else { return nil }
-        self.init(mpin_id: id, V: v, WID: wid, OTP: otp)
     }
 }
 
@@ -165,12 +151,7 @@ package struct AuthenticateRequest: Codable, Sendable {
 
 extension AuthenticateRequest: PlainMessage {
     package init?(plain members: PlainMembers) {
-        var response: JSONValue?
-        for member in members {
-            guard member.name == "mpinResponse" else { return nil }
-            response = member.value
-        }
-        guard let response else { return nil }
+        guard members.consist(others: ["mpinResponse"]), let response = members["mpinResponse"] else { return nil }
         self.init(mpinResponse: response)
     }
 }

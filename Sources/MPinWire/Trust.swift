@@ -274,21 +274,14 @@ package struct TrustPass1Request: Codable, Sendable {
 
 extension TrustPass1Request: PlainMessage {
     package init?(plain members: PlainMembers) {
-        var scope: [String]?
-        var texts: [String: String] = [:]
-        for (name, value) in members {
-            switch (name, value) {
-            case ("scope", .array(let words)):
-                scope = words.compactMap { if case .string(let word) = $0 { word } else { nil } }
-                guard scope?.count == words.count else { return nil }
-            case ("mpin_id", .string(let text)), ("U", .string(let text)), ("UT", .string(let text)),
-                ("publicKey", .string(let text)), ("dtas", .string(let text)):
-                texts[name] = text
-            default: return nil
-            }
-        }
-        guard let scope, let id = texts["mpin_id"], let u = texts["U"] else { return nil }
-        self.init(scope: scope, mpin_id: id, publicKey: texts["publicKey"], U: u, dtas: texts["dtas"], UT: texts["UT"])
+        guard members.consist(ofTexts: ["mpin_id", "publicKey", "U", "dtas", "UT"], others: ["scope"]),
+            case .array(let words) = members["scope"], let id = members.text("mpin_id"), let u = members.text("U")
+        else { return nil }
+        let scope = words.compactMap { if case .string(let word) = $0 { word } else { nil } }
+        guard scope.count == words.count else { return nil }
+        self.init(
+            scope: scope, mpin_id: id, publicKey: members.text("publicKey"), U: u, dtas: members.text("dtas"),
+            UT: members.text("UT"))
     }
 }
 
@@ -313,17 +306,10 @@ package struct TrustPass2Request: Codable, Sendable {
 
 extension TrustPass2Request: PlainMessage {
     package init?(plain members: PlainMembers) {
-        var (id, v, wid): (String?, String?, String?)
-        for member in members {
-            switch member {
-            case ("mpin_id", .string(let text)): id = text
-            case ("V", .string(let text)): v = text
-            case ("WID", .string(let text)): wid = text
-            default: return nil
-            }
-        }
-        guard let id, let v else { return nil }
-        self.init(mpin_id: id, V: v, WID: wid)
+        guard members.consist(ofTexts: ["mpin_id", "V", "WID"]), let id = members.text("mpin_id"),
+            let v = members.text("V")
+        else { return nil }
+        self.init(mpin_id: id, V: v, WID: members.text("WID"))
     }
 }
 
@@ -347,16 +333,8 @@ package struct TrustAuthenticateRequest: Codable, Sendable {
 
 extension TrustAuthenticateRequest: PlainMessage {
     package init?(plain members: PlainMembers) {
-        var (authOTT, wam): (String?, String?)
-        for member in members {
-            switch member {
-            case ("authOTT", .string(let text)): authOTT = text
-            case ("wam", .string(let text)): wam = text
-            default: return nil
-            }
-        }
-        guard let authOTT else { return nil }
-        self.init(authOTT: authOTT, wam: wam)
+        guard members.consist(ofTexts: ["authOTT", "wam"]), let authOTT = members.text("authOTT") else { return nil }
+        self.init(authOTT: authOTT, wam: members.text("wam"))
     }
 }
 

@@ -59,19 +59,12 @@ package struct AccessRequest: Codable, Sendable {
 
 extension AccessRequest: PlainMessage {
     package init?(plain members: PlainMembers) {
-        var (webOTT, status): (String?, String?)
-        var (wait, refusals): (Int?, Int?)
-        for member in members {
-            switch member {
-            case ("webOTT", .string(let text)): webOTT = text
-            case ("status", .string(let text)): status = text
-            case ("wait", .int(let seconds)): wait = seconds
-            case ("refusals", .int(let number)): refusals = number
-            default: return nil
-            }
-        }
-        guard let webOTT else { return nil }
-        self.init(webOTT: webOTT, wait: wait, status: status, refusals: refusals)
+        guard members.consist(ofTexts: ["webOTT", "status"], numbers: ["wait", "refusals"]),
+            let webOTT = members.text("webOTT")
+        else { return nil }
+        self.init(
+            webOTT: webOTT, wait: members.number("wait"), status: members.text("status"),
+            refusals: members.number("refusals"))
     }
 }
 

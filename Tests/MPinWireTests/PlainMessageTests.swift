@@ -26,6 +26,13 @@ final class PlainMessageTests: XCTestCase {
     private let trustPass2 = [#"{"mpin_id":"7b7d","V":"04aa"}"#, #"{"mpin_id":"7b7d","WID":"0","V":"04aa"}"#]
     private let trustAuthenticate = [#"{"authOTT":"0f","wam":"dvs"}"#, #"{"authOTT":"0f"}"#]
 
+    /// A member that may be left out has another type.
+    private let mistyped = [
+        #"{"U":"04aa","mpin_id":"7b7d","scope":["jwt"],"dtas":1}"#, #"{"mpin_id":"7b7d","WID":0,"V":"04aa"}"#,
+        #"{"authOTT":"0f","wam":true}"#, #"{"webOTT":"0f","status":1}"#, #"{"webOTT":"0f","wait":"30"}"#,
+        #"{"webOTT":"0f","refusals":false}"#,
+    ]
+
     func testLoginsAreReadWithoutATree() throws {
         try assertPlain(Pass1Request.self, pass1)
         try assertPlain(Pass2Request.self, pass2)
@@ -77,7 +84,7 @@ final class PlainMessageTests: XCTestCase {
     func testChangedTextsAreReadAsByJansson() throws {
         var cases = 0
         let trust = trustPass1 + trustPass2 + trustAuthenticate
-        for text in pass1 + pass2 + authenticate + access + trust {
+        for text in pass1 + pass2 + authenticate + access + trust + mistyped {
             for text in changed(Array(text.utf8)) {
                 try assertSameValue(text)
                 assertSame(Pass1Request.self, text)
@@ -113,7 +120,7 @@ final class PlainMessageTests: XCTestCase {
     private func assertSameValue(_ text: [UInt8]) throws {
         guard let plain = PlainMembers(text.span) else { return }
         let value = try JSON.decode(JSONValue.self, from: text.span)
-        XCTAssertEqual(.object(Dictionary(plain.map { ($0.name, $0.value) }) { $1 }), value)
+        XCTAssertEqual(.object(Dictionary(plain.members.map { ($0.name, $0.value) }) { $1 }), value)
     }
 
     private func assertSame<Message: PlainMessage & Encodable>(_ type: Message.Type, _ text: [UInt8]) {

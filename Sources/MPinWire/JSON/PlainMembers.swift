@@ -8,9 +8,9 @@ package protocol PlainMessage: Decodable {
 /// The members of a small JSON object in the simplest form: names and texts of printable ASCII without escapes, whole
 /// numbers that are not negative, true, false, null, and lists and objects of such values. Everything else is left to
 /// jansson. So this reader decides about no text that is wrong or ambiguous.
-package struct PlainMembers: Sequence {
-    package typealias Element = (name: String, value: JSONValue)
-    private let members: [Element]
+package struct PlainMembers {
+    package typealias Member = (name: String, value: JSONValue)
+    package let members: [Member]
 
     /// The most members of one object, and the most elements of a list.
     private static let most = 16
@@ -28,11 +28,27 @@ package struct PlainMembers: Sequence {
         self.members = members
     }
 
-    package func makeIterator() -> IndexingIterator<[Element]> { members.makeIterator() }
+    /// Whether each member is one of these: of `texts` with a text, of `numbers` with a number, or of `others`.
+    func consist(ofTexts texts: [String] = [], numbers: [String] = [], others: [String] = []) -> Bool {
+        members.allSatisfy { name, value in
+            switch value {
+            case .string where texts.contains(name), .int where numbers.contains(name): true
+            default: others.contains(name)
+            }
+        }
+    }
+
+    subscript(name: String) -> JSONValue? { members.first { $0.name == name }?.value }
+
+    /// Nil if there is no such member, or if it is no text.
+    func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
+
+    /// Nil if there is no such member, or if it is no number.
+    func number(_ name: String) -> Int? { if case .int(let number)? = self[name] { number } else { nil } }
 
     /// `isInner`: whether it is in another object, so that its values may be neither lists nor objects.
-    private static func object(_ text: Span<UInt8>, _ position: inout Int, isInner: Bool) -> [Element]? {
-        var members: [Element] = []
+    private static func object(_ text: Span<UInt8>, _ position: inout Int, isInner: Bool) -> [Member]? {
+        var members: [Member] = []
         guard take("{", text, &position) else { return nil }
         if take("}", text, &position) { return members }
         members.reserveCapacity(8)
