@@ -71,8 +71,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// Whether the client waits for an interim 100 (RFC 9110 section 10.1.1), as the PUT of Milagro's C++ client does
-    /// for a second. It gets none if its body is too large and will be refused. Requests without this header never get a 100:
-    /// that client would take the last header block for the body (wire section 2).
+    /// for a second. It gets none if its body is too large and will be refused. Requests without this header never get a
+    /// 100: that client would take the last header block for the body (wire section 2).
     private func expectsContinue(_ head: HTTPRequestHead) -> Bool {
         let expectations = head.headers["Expect"]
         guard expectations.count == 1, expectations[0].lowercased() == "100-continue" else { return false }

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Tells when the last answer of a connection was sent. Requests that come behind it are not carried out (RFC 9112
-/// section 9.6): nobody would get their answers, and a proxy may send them again on another connection.
+/// Tells when no more answers can be sent on a connection: its last one was sent, or the client has gone. Requests that
+/// come behind it are not carried out (RFC 9112 section 9.6): nobody would get their answers, and a proxy may send them
+/// again on another connection.
 final class LastAnswer: Sendable {
     private let sent = Atomic(false)
 
