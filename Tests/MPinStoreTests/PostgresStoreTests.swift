@@ -193,6 +193,27 @@ final class PostgresStoreTests: XCTestCase {
         try await untilItWorks { try await store.check(at: self.now) }
     }
 
+    /// The standby is not there.
+    func testOnlyADurableChangeWaitsForTheStandby() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url, patience: .seconds(1))
+        try server.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try server.run("SELECT pg_reload_conf()")
+        try await until {
+            let put = BlindPut(key: self.k, item: StoredItem(value: [1]))
+            do { try await store.perform(put, at: self.now, .durable) } catch is StoreError { return true }
+            return false
+        }
+        // What waits has locked its row.
+        let other = ItemKey("a", "other")
+        for _ in 0..<20 {
+            try await store.perform(BlindPut(key: other, item: StoredItem(value: [1])), at: now, .ordered)
+            try await store.transaction([other], at: now, .ordered) { $0[other] = StoredItem(value: [2]) }
+        }
+        try server.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try server.run("SELECT pg_reload_conf()")
+    }
+
     /// Nobody can log in while commits wait for a standby that is not there.
     func testAServerWhoseStandbyIsGoneCannotBeWritten() async throws {
         let server = try PostgresServer()
@@ -295,6 +316,19 @@ private struct Put: NamedChange {
     var keys: [ItemKey] { [key] }
 
     func run(_ items: inout Items) { items[key] = item }
+}
+
+/// The same in one trip.
+private struct BlindPut: NamedChange {
+    static let name = "blind put"
+
+    let key: ItemKey
+    let item: StoredItem
+
+    var keys: [ItemKey] { [key] }
+
+    func run(_ items: inout Items) { items[key] = item }
+    func blindForm() -> BlindForm<Void>? { BlindForm([.put(key, item)]) { _ in } }
 }
 
 /// Opens a store at a PostgreSQL URL.

@@ -14,12 +14,11 @@ extension PostgresStore {
     private func write(
         _ writes: [BlindWrite], at now: Moment, _ durability: Durability
     ) async throws -> [BlindWrite.Result?] {
-        let commands = writes.map { sql.command($0, at: now) }
-        // The server makes one transaction of all commands of an exchange. Only a setting needs an explicit one. A
-        // short-lived table is not logged, so nothing waits for the disk.
-        let isRelaxed = durability != .durable && kind == .lasting
-        let all = isRelaxed ? [.begin, .withoutFlush] + commands + [.commit] : commands
-        let results = try await exchange(all, isChange: true).dropFirst(isRelaxed ? 2 : 0)
+        // The server makes one transaction of all commands of an exchange. A short-lived table is not logged, so nothing
+        // waits for the disk.
+        let settings = durability != .durable && kind == .lasting ? [PostgresCommand.withoutFlush] : []
+        let commands = settings + writes.map { sql.command($0, at: now) }
+        let results = try await exchange(commands, isChange: true).dropFirst(settings.count)
         return zip(writes, results).map { write, result in
             guard let row = result.rows.first, let item = Self.item(row) else { return nil }
             return BlindWrite.Result(write.key(of: row), item)
@@ -118,7 +117,8 @@ extension PostgresCommand {
     static let begin = PostgresCommand("BEGIN")
     static let commit = PostgresCommand("COMMIT")
     /// Without a flush, a commit survives the end of the server process, but not a power failure.
-    static let withoutFlush = PostgresCommand("SET LOCAL synchronous_commit = off")
+    /// It holds until the end of the transaction, also of one without BEGIN (manual of PostgreSQL 15, section 55.2.3).
+    static let withoutFlush = PostgresCommand("SELECT set_config('synchronous_commit', 'off', true)")
 
     /// A statement whose first parameters are the table and the key of an item.
     fileprivate init(_ sql: String, _ key: ItemKey, _ values: Value...) {
