@@ -208,7 +208,7 @@ let package = Package(
             name: "StoreEngines", dependencies: ["MPinStore"], path: "Tests/StoreEngines",
             exclude: ["postgres.sh", "redis.sh", "sentinel.sh"],
             swiftSettings: strict + [callersPlace]),
-        tests("MPinStoreTests", ["MPinStore", "StoreEngines", "LoopbackServer"]),
+        tests("MPinStoreTests", ["MPinStore", "StoreEngines", "LoopbackServer"] + nio),
         tests(
             "MPinServiceTests",
             ["MPinService", "MPinStore", "StoreEngines", "MPinCrypto", "MPinWire", "MPinSecrets", logging]),

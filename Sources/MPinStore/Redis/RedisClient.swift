@@ -8,13 +8,11 @@ struct RedisSession: Sendable {
     let link: RedisLink
     /// What all names begin with while this server is the primary.
     let prefix: [UInt8]
-    /// Is it still the primary that the prefix belongs to?
-    let tenure: RedisTenure
     /// The names under which the server knows our scripts.
     let scripts: [RedisScript: [UInt8]]
 }
 
-/// Keeps one connection, which is opened when somebody needs it, and again when it was lost.
+/// Keeps one connection on an event loop, which is opened when somebody needs it, and again when it was lost.
 ///
 /// All names begin with the server's `run_id`, which it draws when it starts, and its replication ID, which it draws
 /// whenever it becomes a primary. So what was used up before a server ended, or at the server that another one has
@@ -35,15 +33,21 @@ final class RedisClient: Sendable {
         var lastFailure = ""
     }
 
-    let trips = TripCount()
     private let url: RedisURL
+    private let loop: any EventLoop
+    private let trips: TripCount
     private let state = Mutex(State())
 
     /// The largest number of callers that wait for a connection.
     private static let mostWaiting = 2000
     private static let opening = DispatchQueue(label: "redis open", attributes: .concurrent)
 
-    init(_ url: RedisURL) { self.url = url }
+    init(
+        _ url: RedisURL, on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any(),
+        _ trips: TripCount = TripCount()
+    ) {
+        (self.url, self.loop, self.trips) = (url, loop, trips)
+    }
 
     /// The open connection; nil if there is none.
     var session: RedisSession? { state.withLock { Self.usable(&$0) } }
@@ -57,7 +61,7 @@ final class RedisClient: Sendable {
             case .wait(let number, let opens):
                 if opens { Task { [self] in await open() } }
                 let seconds = TimeAmount.milliseconds(max(0, Int64((deadline - .now) / .milliseconds(1))))
-                MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: seconds) { [self] in
+                loop.scheduleTask(in: seconds) { [self] in
                     remove(number)?.resume(throwing: StoreError.unavailable("Redis at \(url.place): no connection yet"))
                 }
             }
@@ -119,12 +123,17 @@ final class RedisClient: Sendable {
     }
 
     private func opened() async throws -> RedisSession {
-        let link = try await withCheckedThrowingContinuation { continuation in
-            Self.opening.async { [url, trips] in
-                continuation.resume(with: Result { try RedisLink(url, trips) })
+        try await withCheckedThrowingContinuation { continuation in
+            Self.opening.async { [url, loop, trips] in
+                continuation.resume(
+                    with: Result {
+                        let connection = try RedisConnection(url)
+                        let answer = try RedisGreeting(url).greet(connection)
+                        let link = try RedisLink(connection, answer.tenure, on: loop, trips)
+                        return RedisSession(link: link, prefix: answer.prefix, scripts: answer.scripts)
+                    })
             }
         }
-        return try await RedisGreeting(url).greet(link, by: .now + .seconds(2))
     }
 }
 
@@ -140,13 +149,8 @@ extension RedisClient {
             guard deadline - .now > StorePatience.least else { break }
             let session = try await session(by: deadline)
             do {
-                var commands = RedisCommands(session, words(session))
-                commands.add(RedisTenure.question)
-                let replies = try await session.link.exchange(commands, by: deadline)
-                guard case .error(let message)? = replies.first else {
-                    if let reply = replies.first, session.tenure.lasts(replies.last) { return reply }
-                    throw RedisFailure.lost("Redis at \(url.place): was a replica meanwhile")
-                }
+                let reply = try await session.link.exchange(RedisCommands(session, words(session)), by: deadline)
+                guard case .error(let message) = reply else { return reply }
                 failure = "Redis: " + message
                 guard Self.endsSession(message) else { throw StoreError.unavailable(failure) }
                 session.link.drop(failure)

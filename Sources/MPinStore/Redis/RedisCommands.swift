@@ -20,6 +20,7 @@ struct RedisCommands {
 
     init(_ session: RedisSession, _ words: [Word]) {
         self.init(prefix: session.prefix)
+        bytes.reserveCapacity(512)
         add(words)
     }
 
@@ -32,27 +33,45 @@ struct RedisCommands {
 
     private mutating func put(_ word: Word) {
         switch word {
-        case .text(let text): put(string: Array(text.utf8))
-        case .bytes(let octets): put(string: octets)
-        case .number(let number): put(string: Array(String(number).utf8))
-        case .item(let key): put(string: prefix + Array(key.table.utf8) + [UInt8(ascii: "/")] + Array(key.key.utf8))
-        case .name(let name): put(string: prefix + Array(name.utf8))
+        case .text(let text): put(text.utf8)
+        case .bytes(let octets): put(octets)
+        case .number(let number): put(String(number).utf8)
+        case .item(let key):
+            begin(prefix.count + key.table.utf8.count + 1 + key.key.utf8.count)
+            bytes += prefix
+            bytes += key.table.utf8
+            bytes.append(UInt8(ascii: "/"))
+            bytes += key.key.utf8
+            endLine()
+        case .name(let name):
+            begin(prefix.count + name.utf8.count)
+            bytes += prefix
+            bytes += name.utf8
+            endLine()
         }
     }
 
-    private mutating func put(string: [UInt8]) {
-        bytes.append(UInt8(ascii: "$"))
-        put(decimal: string.count)
-        bytes.append(contentsOf: string)
+    private mutating func put(_ string: some Collection<UInt8>) {
+        begin(string.count)
+        bytes += string
         endLine()
+    }
+
+    /// Begins a string of so many bytes.
+    private mutating func begin(_ count: Int) {
+        bytes.append(UInt8(ascii: "$"))
+        put(decimal: count)
     }
 
     private mutating func put(decimal number: Int) {
-        bytes.append(contentsOf: String(number).utf8)
+        bytes += String(number).utf8
         endLine()
     }
 
-    private mutating func endLine() { bytes.append(contentsOf: [UInt8(ascii: "\r"), UInt8(ascii: "\n")]) }
+    private mutating func endLine() {
+        bytes.append(UInt8(ascii: "\r"))
+        bytes.append(UInt8(ascii: "\n"))
+    }
 }
 
 /// What a command has returned.

@@ -4,10 +4,10 @@ import MPinSecrets
 
 /// A connection to a Redis server, for one thread at a time. Only the initializers and ``replies(_:within:)`` wait.
 final class RedisConnection {
-    let descriptor: Int32
+    private(set) var descriptor: Int32
     /// Whether the server owes a reply to the password.
     let hasSentPassword: Bool
-    private let reader: UnsafeMutablePointer<redisReader>
+    private let reader: RedisReader
     /// The host and port, or the socket, for messages.
     let place: String
     /// What the system did not take yet.
@@ -32,12 +32,8 @@ final class RedisConnection {
         _ address: RedisURL.Address?, socket: String? = nil, passfile: String?, user: String? = nil,
         within patience: Duration
     ) throws {
-        guard mpin_redis_is_available() == 1 else {
-            throw RedisFailure.unreachable("redis: needs \(MPIN_REDIS_LIBRARY) (Debian 12: libhiredis0.14)")
-        }
-        guard let reader = mpin_redisReaderCreate() else { throw RedisFailure.unreachable("no memory") }
-        self.reader = reader
         place = socket ?? address?.text ?? ""
+        reader = try RedisReader(place)
         let (descriptor, reason) = Self.connect(address, socket, Int32(patience / .milliseconds(1)))
         self.descriptor = descriptor
         hasSentPassword = passfile != nil
@@ -45,9 +41,12 @@ final class RedisConnection {
         if let passfile { try sendPassword(user, passfile) }
     }
 
-    deinit {
-        mpin_redisReaderFree(reader)
-        if descriptor >= 0 { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Gives the socket to the caller, who closes it. All that was received must have been asked for.
+    func handOver() -> Int32 {
+        defer { descriptor = -1 }
+        return descriptor
     }
 
     private static func connect(
@@ -112,49 +111,34 @@ final class RedisConnection {
                 if count < 0, errno == EAGAIN { return }
                 throw count == 0 ? .lost("Redis at \(place): connection closed") : systemFailure
             }
-            let fed = buffer.withUnsafeBytes {
-                mpin_redisReaderFeed(reader, $0.baseAddress?.assumingMemoryBound(to: CChar.self), count)
-            }
-            guard fed == REDIS_OK else { throw .lost("Redis at \(place): no memory") }
-            while let reply = try nextReply() { take(reply) }
+            try feed(buffer, count, take)
             if count < buffer.count { return }
         }
     }
 
-    /// Waits for the next `count` replies.
+    private func feed(_ buffer: [UInt8], _ count: Int, _ take: (RedisReply) -> Void) throws(RedisFailure) {
+        let failure = buffer.withUnsafeBytes { bytes -> RedisFailure? in
+            do throws(RedisFailure) { try reader.feed(.init(rebasing: bytes.prefix(count)), take) } catch {
+                return error
+            }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Sends the rest, and waits for the next `count` replies.
     func replies(_ count: Int, within patience: Duration) throws(RedisFailure) -> [RedisReply] {
         let end = ContinuousClock.now + patience
         var replies: [RedisReply] = []
         while true {
+            try flush()
             try receive { replies.append($0) }
             guard replies.count < count else { return replies }
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { throw .lost("Redis at \(place): no answer in time") }
-            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let events = needsToWrite ? POLLIN | POLLOUT : POLLIN
+            var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             poll(&wanted, 1, Int32(left.rounded(.up)))
-        }
-    }
-
-    private func nextReply() throws(RedisFailure) -> RedisReply? {
-        var reply: UnsafeMutablePointer<redisReply>?
-        guard mpin_redisReaderGetReply(reader, &reply) == REDIS_OK else {
-            throw .lost("Redis at \(place): not in Redis's protocol")
-        }
-        guard let reply else { return nil }
-        defer { mpin_freeReplyObject(reply) }
-        return Self.value(reply.pointee)
-    }
-
-    private static func value(_ reply: redisReply) -> RedisReply {
-        let bytes = UnsafeRawBufferPointer(start: reply.str, count: reply.str == nil ? 0 : reply.len)
-        switch reply.type {
-        case REDIS_REPLY_STRING, REDIS_REPLY_STATUS: return .bytes(Array(bytes))
-        case REDIS_REPLY_ERROR: return .error(String(decoding: bytes, as: UTF8.self))
-        case REDIS_REPLY_INTEGER: return .integer(reply.integer)
-        case REDIS_REPLY_ARRAY:
-            let elements = UnsafeBufferPointer(start: reply.element, count: reply.element == nil ? 0 : reply.elements)
-            return .array(elements.map { $0.map { value($0.pointee) } ?? .null })
-        default: return .null
         }
     }
 

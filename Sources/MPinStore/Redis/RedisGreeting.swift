@@ -1,22 +1,37 @@
 /// What is said on a new connection before it is used.
 struct RedisGreeting {
+    /// What the server has said about itself.
+    struct Answer: Sendable {
+        /// What all names begin with while this server is the primary.
+        let prefix: [UInt8]
+        /// Is it still the primary that the prefix belongs to?
+        let tenure: RedisTenure
+        /// The names under which the server knows our scripts.
+        let scripts: [RedisScript: [UInt8]]
+    }
+
     private let url: RedisURL
+
+    /// How long the server may take.
+    private static let patience = Duration.seconds(2)
 
     init(_ url: RedisURL) { self.url = url }
 
-    /// Chooses the database, looks whether the server may be used, and loads the scripts. Throws ``RedisFailure``.
-    func greet(_ link: RedisLink, by deadline: ContinuousClock.Instant) async throws -> RedisSession {
+    /// Chooses the database, looks whether the server may be used, and loads the scripts. Waits. Throws ``RedisFailure``.
+    func greet(_ connection: RedisConnection) throws -> Answer {
         var commands = RedisCommands()
         if url.database != 0 { commands.add([.text("SELECT"), .number(Int64(url.database))]) }
         commands.add([.text("INFO")])
         for script in RedisScript.allCases { commands.add([.text("SCRIPT"), .text("LOAD"), .text(script.rawValue)]) }
-        let replies = try await link.exchange(commands, by: deadline)
+        try connection.send(commands.bytes)
+        let count = commands.count + (connection.hasSentPassword ? 1 : 0)
+        let replies = try connection.replies(count, within: Self.patience)
         for case .error(let message) in replies { throw refusal(message) }
         let names = replies.suffix(RedisScript.allCases.count).compactMap(\.bytes)
         let info = replies.dropLast(RedisScript.allCases.count).last?.text ?? ""
         let facts = Self.facts(info)
-        return RedisSession(
-            link: link, prefix: try prefix(facts), tenure: RedisTenure(facts["master_replid"] ?? ""),
+        return Answer(
+            prefix: try prefix(facts), tenure: RedisTenure(facts["master_replid"] ?? ""),
             scripts: Dictionary(uniqueKeysWithValues: zip(RedisScript.allCases, names)))
     }
 

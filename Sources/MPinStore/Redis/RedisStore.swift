@@ -6,7 +6,7 @@
 /// Everything is gone when the server starts again, or when another one takes its place, even if it has kept the items
 /// (``RedisClient``).
 package final class RedisStore: Store {
-    private let client: RedisClient
+    private let clients: RedisClients
     private let locks = KeyLocks()
     /// How long one call may take, waiting for a connection included.
     private let patience: Duration
@@ -15,7 +15,7 @@ package final class RedisStore: Store {
     package let expiresByItself = true
 
     /// How often the store has waited for an answer of the server.
-    package var trips: Int { client.trips.value }
+    package var trips: Int { clients.trips.value }
 
     /// How often a transaction starts again because others changed the same items, and a call after a lost connection.
     private static let tries = 8
@@ -24,9 +24,9 @@ package final class RedisStore: Store {
 
     /// Connects to the server. Throws ``StoreError/unavailable(_:)`` if it cannot be used.
     package init(_ url: RedisURL, patience: Duration = .seconds(5)) async throws {
-        client = RedisClient(url)
+        clients = RedisClients(url)
         self.patience = patience
-        _ = try await client.session(by: .now + patience)
+        _ = try await clients.ofCaller.session(by: .now + patience)
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
@@ -172,7 +172,7 @@ extension RedisStore {
         var cursor = "0"
         repeat {
             let deadline = ContinuousClock.now + patience
-            let session = try await client.session(by: deadline)
+            let session = try await clients.ofCaller.session(by: deadline)
             let reply = try await single(by: deadline) { _ in
                 [
                     .text("SCAN"), .text(cursor), .text("MATCH"), .name(pattern), .text("COUNT"),
@@ -203,6 +203,6 @@ extension RedisStore {
         by deadline: ContinuousClock.Instant, isChange: Bool = false,
         _ words: (RedisSession) -> [RedisCommands.Word]
     ) async throws -> RedisReply {
-        try await client.single(by: deadline, isChange: isChange, tries: Self.tries, words)
+        try await clients.ofCaller.single(by: deadline, isChange: isChange, tries: Self.tries, words)
     }
 }
