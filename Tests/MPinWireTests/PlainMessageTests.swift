@@ -78,6 +78,14 @@ final class PlainMessageTests: XCTestCase {
         }
         XCTAssertEqual(TrustPass1Response(y: "0f").json, try value(of: TrustPass1Response(y: "0f")))
         XCTAssertEqual(TrustPass2Response(authOTT: "0f").json, try value(of: TrustPass2Response(authOTT: "0f")))
+        let password = TrustAuthenticateResponse.Password(text: "012345", seconds: 60, now: 1_700_000_000)
+        for answer in [
+            TrustAuthenticateResponse(jwt: nil), .init(jwt: "a.b.c"), .init(jwt: nil, code: "c"),
+            .init(jwt: nil, password: password), .init(jwt: "a.b.c", code: "c", password: password),
+            .init(renewal: "t"),
+        ] {
+            XCTAssertEqual(answer.json, try value(of: answer))
+        }
     }
 
     /// Each text with one character removed, replaced or added is read, or refused, as jansson does it.

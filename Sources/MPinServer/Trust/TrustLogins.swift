@@ -50,7 +50,7 @@ extension TrustFace {
         let isCountedLater = login.scope == .oidc || login.scope == .authorizationCode
         if !isCountedLater || login.verdict != .right { metrics.count(.logins, [String(login.verdict.status)]) }
         guard login.verdict == .right else { throw TrustRefusal(login.verdict, at: login.now) }
-        if let renewal = login.renewal { return .json(TrustAuthenticateResponse(renewal: renewal.token)) }
+        if let renewal = login.renewal { return .json(TrustAuthenticateResponse(renewal: renewal.token).json) }
         let jwt = try await jwt(login, context)
         let code =
             login.scope == .authorizationCode
@@ -60,7 +60,7 @@ extension TrustFace {
         let password = digits.map {
             TrustAuthenticateResponse.Password(text: $0.text, seconds: $0.seconds, now: login.now.seconds)
         }
-        return .json(TrustAuthenticateResponse(jwt: jwt, code: code, password: password))
+        return .json(TrustAuthenticateResponse(jwt: jwt, code: code, password: password).json)
     }
 
     /// What the clients say that can renew their secrets.
