@@ -34,6 +34,7 @@ package final class ServerKeyRing: Sendable {
     /// The server secrets in use, oldest first.
     var secretsInUse: [ServerSecret] {
         let (secrets, now) = (held.withLock { $0.secrets }, source.clock())
+        guard secrets.count > 1 else { return secrets }
         let newest = secrets.last?.keyID ?? ServerKeys.firstID
         return secrets.filter { secret in secret.keyID == newest || secret.servedUntil.map { now < $0 } ?? true }
     }
@@ -71,24 +72,27 @@ package final class ServerKeyRing: Sendable {
     }
 }
 
-/// The server secrets by the id of the master secret that they come from.
+/// The server secrets in use. There are few of them, and each login looks for one a few times, so they are no dictionary.
 package struct ServerKeys: Sendable {
     /// The id of the first master secret, at every D-TA.
     package static let firstID = "1"
 
     /// The key id for new registrations.
     let currentID: String
-    private let secrets: [String: ServerSecret]
+    private let secrets: [ServerSecret]
 
     init(currentID: String, _ secrets: [ServerSecret]) {
         self.currentID = currentID
-        self.secrets = Dictionary(secrets.map { ($0.keyID, $0) }) { _, last in last }
+        self.secrets = secrets
     }
+
+    /// The server secret that comes from the master secret `keyID`.
+    private func secret(_ keyID: String) -> ServerSecret? { secrets.last { $0.keyID == keyID } }
 
     /// The server secret of `keyID`; nil if that master secret is retired, so that its users must register again.
     /// Throws while a D-TA has a different share of it.
     func context(_ keyID: String) throws(ServiceError) -> ServerContext? {
-        guard let secret = secrets[keyID] else { return nil }
+        guard let secret = secret(keyID) else { return nil }
         guard let context = secret.context else { throw .unjudged(.unavailable(.masterSecret)) }
         return context
     }
@@ -97,7 +101,7 @@ package struct ServerKeys: Sendable {
     func isBehind(_ keyID: String) -> Bool { Int(keyID).map { $0 > Int(currentID) ?? 0 } ?? false }
 
     /// Whether proofs can be judged and clients registered.
-    package var isUsable: Bool { secrets[currentID]?.context != nil }
+    package var isUsable: Bool { secret(currentID)?.context != nil }
 
     /// The key id with which to ask the D-TAs for an identity's permit: the identity's own, or the current one if its
     /// own is retired. In the second case the permit is useless, but with it an old client reaches pass 2, where it is
@@ -106,7 +110,7 @@ package struct ServerKeys: Sendable {
     /// Throws if a D-TA has another share of that master secret than before, because every right PIN would be judged
     /// wrong.
     func servedID(_ keyID: String) throws(ServiceError) -> String {
-        let served = secrets[keyID] == nil ? currentID : keyID
+        let served = secret(keyID) == nil ? currentID : keyID
         _ = try context(served)
         return served
     }

@@ -131,7 +131,7 @@ struct TrustFace: Face {
 extension Request {
     /// The project in the query, which browsers send also when they ask for permission, or in the header (TRUST wire
     /// section 3).
-    var projectID: String? { query("project_id") ?? headers[.miraclCID] }
+    var projectID: String? { query("project_id") ?? headers.value(.miraclCID) }
 }
 
 extension HTTPField.Name {

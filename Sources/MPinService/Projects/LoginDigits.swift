@@ -17,16 +17,16 @@ extension ProjectService {
 
     /// Keeps the digits of a right login: those of pass 2, as a one-time password or as a QuickCode, or for the scope
     /// `otp` new ones. Nil if there are none.
-    func keepDigits(_ token: AuthToken, _ scope: LoginScope, _ record: IdentityRecord) async throws -> Digits? {
-        guard let id = MPinID(hex: token.mpinID) else { return nil }
+    func keepDigits(
+        _ token: AuthToken, _ scope: LoginScope, of id: MPinID, user: String
+    ) async throws -> Digits? {
         switch scope {
         case .oneTimePassword: return try await keepPassword(try randomDigits(6), token)
         case .unstated where token.otp.isEmpty: return nil
         case .unstated where !token.registersDevice: return try await keepPassword(token.otp, token)
         case .unstated:
             guard let named = id.projectID else { throw ProjectFault.quickCodeForbidden }
-            let made = try await keepQuickCode(
-                token.otp, of: id, user: record.userID, project: try await project(named))
+            let made = try await keepQuickCode(token.otp, of: id, user: user, project: try await project(named))
             return Digits(text: made.code, seconds: made.seconds)
         case .oidc, .jwt, .signing, .quickCode, .authorizationCode, .signingRegistration: return nil
         }

@@ -67,13 +67,14 @@ extension ProjectService {
         return RenewalToken(token: try await activations.issue(activation, until: end, at: now))
     }
 
-    /// Ends the identity whose place this one has taken, because this one has logged in. `record` is that of this one.
-    func endRenewed(by record: IdentityRecord) async throws {
-        guard let id = MPinID(hex: record.mpinID), id.verification == .renewal || id.verification == .quickCode,
+    /// Ends the identity whose place this one of `user` has taken, because this one has logged in.
+    func endRenewed(by id: MPinID, of user: String) async throws {
+        let verification = id.verification
+        guard verification == .renewal || verification == .quickCode,
             let old = try await renewals.replaced(by: id.key, at: now)
         else { return }
         if let ended = try await service.identities.replace(old, by: id.key, at: now) {
-            service.observer(.renewed(ended, user: record.userID, by: id))
+            service.observer(.renewed(ended, user: user, by: id))
         }
         try await renewals.end(id.key, at: now)
     }

@@ -84,11 +84,11 @@ extension ProjectService {
         _ authOTT: String, project: String? = nil, canRenew: Bool = true
     ) async throws -> Outcome {
         let (now, authOTT) = (now, authOTT.lowercased())
-        let (token, record) = try await service.scopedToken(authOTT)
+        let (token, id, record) = try await service.scopedToken(authOTT)
         guard let scope = token.scope.flatMap(LoginScope.init(rawValue:)) else { throw ServiceError.expiredLogin }
         var renewal: RenewalToken?
-        if token.verdict == .right, let record {
-            try await endRenewed(by: record)
+        if token.verdict == .right, let id, let record {
+            try await endRenewed(by: id, of: record.userID)
             if scope == .signingRegistration {
                 renewal = try await signingRegistration(record, fallback: project)
             } else if canRenew {
@@ -102,12 +102,12 @@ extension ProjectService {
             return session.hash.isEmpty && session.admits(token.mpinID, user: token.userID)
         }
         var digits: Digits?
-        if token.verdict == .right, renewal == nil, let record {
-            digits = try await keepDigits(token, scope, record)
+        if token.verdict == .right, renewal == nil, let id, let record {
+            digits = try await keepDigits(token, scope, of: id, user: record.userID)
         }
         return Outcome(
             verdict: token.verdict, scope: scope, userID: token.userID, identity: token.id,
-            projectID: MPinID(hex: token.mpinID)?.projectID ?? "", now: now, wid: token.wid,
+            projectID: id?.projectID ?? "", now: now, wid: token.wid,
             digits: digits, renewal: renewal)
     }
 }
@@ -134,18 +134,20 @@ extension AuthenticationService {
         return true
     }
 
-    /// Returns the token of a login with a scope, which stays in the store, and the record of its identity. The verdict
-    /// of a right PIN is `revoked` if the identity has ended or the relying party refuses the user.
-    fileprivate func scopedToken(_ authOTT: String) async throws -> (AuthToken, IdentityRecord?) {
+    /// Returns the token of a login with a scope, which stays in the store, its M-Pin ID if that is registered, and after
+    /// a right PIN the record of its identity. The verdict of a right PIN is `revoked` if the identity has ended or the
+    /// relying party refuses the user.
+    fileprivate func scopedToken(_ authOTT: String) async throws -> (AuthToken, MPinID?, IdentityRecord?) {
         let now = now
         guard var token = try await tokens.read(authOTT, at: now), token.scope != nil, now < token.expires else {
             throw ServiceError.expiredLogin
         }
-        guard token.verdict == .right, let id = MPinID(hex: token.mpinID) else { return (token, nil) }
+        let known = MPinID(hex: token.mpinID)
+        guard token.verdict == .right, let id = known else { return (token, known, nil) }
         let record = try await identities.find(id, at: now)
         let refusal = try await permission?(id)
         if record?.isBarred != false || refusal != nil { token.verdict = .revoked }
-        return (token, record)
+        return (token, id, record)
     }
 
     /// Ends the login of a token. With `handsOver` the token of a right PIN goes to the browser that waits for it, if
