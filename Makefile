@@ -191,6 +191,12 @@ cut-test: lib server build/oidc-venv/installed ## three servers, a PostgreSQL pr
 LONG += cluster-test-whole upgrade-test cut-test
 .PHONY: cluster-test-whole upgrade-test cut-test
 
+engines-test: lib server $(LOAD) ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
+	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/engines.py $(ENGINES_FLAGS)
+
+LONG += engines-test
+.PHONY: engines-test
+
 size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/size.py $(SIZE_FLAGS)
 

@@ -65,8 +65,12 @@ class Redis:
         assert line, "redis.sh ended"
         return line
 
+    @property
+    def pid(self) -> int:
+        return int((self._folder / "pid").read_text())
+
     def signal(self, how: signal.Signals) -> None:
-        os.kill(int((self._folder / "pid").read_text()), how)
+        os.kill(self.pid, how)
 
     def start_again(self) -> None:
         """Starts the server after it was killed. It is empty."""
