@@ -37,13 +37,15 @@ int mpin_redis_is_available(void) {
     return is_available;
 }
 
-/* Without the timeout, a machine that has vanished would be noticed only after minutes. On a socket of another kind the
- * settings fail, and are not needed. */
+/* Without these, a machine that has vanished would be noticed only after minutes, or by the first request of a connection
+ * that was not used for a while. On a socket of another kind the settings fail, and are not needed. */
 static void prepare(int descriptor, int milliseconds) {
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
     setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
     setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
+    setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &(int){1}, sizeof(int));
+    setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &(int){1}, sizeof(int));
 }
 
 int mpin_redis_connect(const char *host, int port, const char *path, int milliseconds, char *error, size_t size) {

@@ -12,7 +12,7 @@ protocol Polled: AnyObject, Sendable {
     func expire(at now: ContinuousClock.Instant)
 }
 
-/// One thread that waits for the sockets of all connections, by epoll.
+/// One thread that waits for the sockets of all connections to PostgreSQL, and of those that listen to Redis, by epoll.
 final class Poller: Sendable {
     static let shared = Poller()
 

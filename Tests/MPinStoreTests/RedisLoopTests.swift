@@ -31,8 +31,7 @@ final class RedisLoopTests: XCTestCase {
         XCTAssertEqual(connections.count, loops.count + 1)
     }
 
-    /// What is sent in one turn of a loop is followed by one question for the tenure.
-    func testTheTenureIsAskedOnceInATurn() async throws {
+    func testTheTenureIsAskedOnceForWhatIsSentTogether() async throws {
         let server = try RedisServer()
         let store = try await RedisStore.opened(server.url)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -69,6 +68,26 @@ final class RedisLoopTests: XCTestCase {
                 }
                 XCTAssertEqual(taken, one)
             }
+        }
+    }
+
+    /// A server that was a replica meanwhile closes no connection. Only a request can find it, and it fails.
+    func testWhatOneLoopFindsAllKnow() async throws {
+        let server = try RedisServer()
+        let store = try await RedisStore.opened(server.url)
+        let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
+        for round in 0..<5 {
+            let key = ItemKey("a", "\(round)")
+            for loop in loops { try await onLoop(loop) { [now] in _ = try await store.take(key, at: now) } }
+            try server.run("REPLICAOF", "127.0.0.1", "1")
+            try server.run("REPLICAOF", "NO", "ONE")
+            var failed = 0
+            for loop in loops + loops {
+                do {
+                    try await onLoop(loop) { [now] in _ = try await store.take(key, at: now) }
+                } catch StoreError.unknownOutcome { failed += 1 }
+            }
+            XCTAssertEqual(failed, 1)
         }
     }
 }

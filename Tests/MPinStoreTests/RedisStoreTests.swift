@@ -288,6 +288,13 @@ final class RedisStoreTests: XCTestCase {
         _ = try await opened(server.url + "&passfile=\(right)")
     }
 
+    func testAServerThatTakesNoMoreConnectionsSaysSo() async throws {
+        let server = try RedisServer(settings: ["--maxclients", "1"])
+        let store = try await opened(server.url)
+        await isRefused(server.url, "max number of clients")
+        _ = try await store.read(k, at: now)
+    }
+
     func testWhoIsNotThereIsUnavailableAndNamed() async throws {
         await isRefused("redis:///?socket=/nowhere", "/nowhere")
         await isRefused("redis://127.0.0.1:1", "127.0.0.1:1")

@@ -117,7 +117,7 @@ extension PostgresCommand {
     static let begin = PostgresCommand("BEGIN")
     static let commit = PostgresCommand("COMMIT")
     /// Without a flush, a commit survives the end of the server process, but not a power failure.
-    /// It holds until the end of the transaction, also of one without BEGIN (manual of PostgreSQL 15, section 55.2.3).
+    /// The setting holds until the end of the transaction, also of one without BEGIN (manual of PostgreSQL 15, section 55.2.3).
     static let withoutFlush = PostgresCommand("SELECT set_config('synchronous_commit', 'off', true)")
 
     /// A statement whose first parameters are the table and the key of an item.

@@ -10,6 +10,8 @@ struct RedisSession: Sendable {
     let prefix: [UInt8]
     /// The names under which the server knows our scripts.
     let scripts: [RedisScript: [UInt8]]
+    /// The losses of the server before this session.
+    let losses: Int
 }
 
 /// Keeps one connection on an event loop, which is opened when somebody needs it, and again when it was lost.
@@ -35,22 +37,24 @@ final class RedisClient: Sendable {
 
     private let url: RedisURL
     private let loop: any EventLoop
+    private let losses: RedisLosses
     private let trips: TripCount
     private let state = Mutex(State())
 
     /// The largest number of callers that wait for a connection.
     private static let mostWaiting = 2000
-    private static let opening = DispatchQueue(label: "redis open", attributes: .concurrent)
+    /// Its threads wait for servers, so they are none of those on which tasks run.
+    private static let opening = DispatchQueue(label: "redis open", qos: .utility, attributes: .concurrent)
 
     init(
         _ url: RedisURL, on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any(),
-        _ trips: TripCount = TripCount()
+        _ losses: RedisLosses = RedisLosses(), _ trips: TripCount = TripCount()
     ) {
-        (self.url, self.loop, self.trips) = (url, loop, trips)
+        (self.url, self.loop, self.losses, self.trips) = (url, loop, losses, trips)
     }
 
     /// The open connection; nil if there is none.
-    var session: RedisSession? { state.withLock { Self.usable(&$0) } }
+    var session: RedisSession? { state.withLock { usable(&$0) } }
 
     /// The connection. If there is none, opens one or waits for it. Throws ``StoreError/unavailable(_:)``.
     func session(by deadline: ContinuousClock.Instant) async throws -> RedisSession {
@@ -76,7 +80,7 @@ final class RedisClient: Sendable {
 
     private func nextStep(_ waiter: Waiter) -> Step {
         state.withLock { state in
-            if let session = Self.usable(&state) { return .use(session) }
+            if let session = usable(&state) { return .use(session) }
             guard state.isOpening || state.pauseEnd <= .now else { return .fail(state.lastFailure) }
             guard state.waiting.count < Self.mostWaiting else { return .fail("Redis: too many wait for a connection") }
             state.lastNumber &+= 1
@@ -86,8 +90,8 @@ final class RedisClient: Sendable {
         }
     }
 
-    private static func usable(_ state: inout State) -> RedisSession? {
-        if state.session?.link.isLost == true { state.session = nil }
+    private func usable(_ state: inout State) -> RedisSession? {
+        if let session = state.session, session.link.isLost || session.losses != losses.count { state.session = nil }
         return state.session
     }
 
@@ -124,13 +128,15 @@ final class RedisClient: Sendable {
 
     private func opened() async throws -> RedisSession {
         try await withCheckedThrowingContinuation { continuation in
-            Self.opening.async { [url, loop, trips] in
+            Self.opening.async { [url, loop, losses, trips] in
                 continuation.resume(
                     with: Result {
+                        let losses = losses.count
                         let connection = try RedisConnection(url)
                         let answer = try RedisGreeting(url).greet(connection)
                         let link = try RedisLink(connection, answer.tenure, on: loop, trips)
-                        return RedisSession(link: link, prefix: answer.prefix, scripts: answer.scripts)
+                        return RedisSession(
+                            link: link, prefix: answer.prefix, scripts: answer.scripts, losses: losses)
                     })
             }
         }
@@ -153,9 +159,9 @@ extension RedisClient {
                 guard case .error(let message) = reply else { return reply }
                 failure = "Redis: " + message
                 guard Self.endsSession(message) else { throw StoreError.unavailable(failure) }
-                session.link.drop(failure)
+                losses.add(after: session.losses)
             } catch RedisFailure.lost(let reason) {
-                session.link.drop(reason)
+                losses.add(after: session.losses)
                 guard !isChange else { throw StoreError.unknownOutcome(reason) }
                 failure = reason
             } catch RedisFailure.late(let reason) {

@@ -2,11 +2,11 @@ import CRedis
 import Glibc
 import MPinSecrets
 
-/// A connection to a Redis server, for one thread at a time. Only the initializers and ``replies(_:within:)`` wait.
+/// A connection to a Redis server, for one thread at a time. Only the initializers and ``replies(to:within:)`` wait.
 final class RedisConnection {
     private(set) var descriptor: Int32
     /// Whether the server owes a reply to the password.
-    let hasSentPassword: Bool
+    private let hasSentPassword: Bool
     private let reader: RedisReader
     /// The host and port, or the socket, for messages.
     let place: String
@@ -43,7 +43,7 @@ final class RedisConnection {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Gives the socket to the caller, who closes it. All that was received must have been asked for.
+    /// Gives the socket to the caller, who closes it. Bytes that were received and not asked for are lost.
     func handOver() -> Int32 {
         defer { descriptor = -1 }
         return descriptor
@@ -111,28 +111,19 @@ final class RedisConnection {
                 if count < 0, errno == EAGAIN { return }
                 throw count == 0 ? .lost("Redis at \(place): connection closed") : systemFailure
             }
-            try feed(buffer, count, take)
+            let failure = buffer.withUnsafeBytes { reader.feed(.init(rebasing: $0.prefix(count)), take) }
+            if let failure { throw failure }
             if count < buffer.count { return }
         }
     }
 
-    private func feed(_ buffer: [UInt8], _ count: Int, _ take: (RedisReply) -> Void) throws(RedisFailure) {
-        let failure = buffer.withUnsafeBytes { bytes -> RedisFailure? in
-            do throws(RedisFailure) { try reader.feed(.init(rebasing: bytes.prefix(count)), take) } catch {
-                return error
-            }
-            return nil
-        }
-        if let failure { throw failure }
-    }
-
-    /// Sends the rest, and waits for the next `count` replies.
-    func replies(_ count: Int, within patience: Duration) throws(RedisFailure) -> [RedisReply] {
-        let end = ContinuousClock.now + patience
+    /// Sends commands and waits for their replies. That to the password comes first.
+    func replies(to commands: RedisCommands, within patience: Duration) throws(RedisFailure) -> [RedisReply] {
+        let (end, count) = (ContinuousClock.now + patience, commands.count + (hasSentPassword ? 1 : 0))
         var replies: [RedisReply] = []
+        rest += commands.bytes
         while true {
-            try flush()
-            try receive { replies.append($0) }
+            try proceed(&replies)
             guard replies.count < count else { return replies }
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { throw .lost("Redis at \(place): no answer in time") }
@@ -140,6 +131,17 @@ final class RedisConnection {
             var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             poll(&wanted, 1, Int32(left.rounded(.up)))
         }
+    }
+
+    /// Sends and reads as much as is possible now. A server that takes no more connections says so and closes this one, so
+    /// an error that it has sent counts more than one of the system.
+    private func proceed(_ replies: inout [RedisReply]) throws(RedisFailure) {
+        var failure: RedisFailure?
+        do throws(RedisFailure) { try flush() } catch { failure = error }
+        do throws(RedisFailure) { try receive { replies.append($0) } } catch { failure = failure ?? error }
+        guard let failure else { return }
+        for case .error(let message) in replies { throw .refused("Redis at \(place): \(message)") }
+        throw failure
     }
 
     private var systemFailure: RedisFailure { .lost("Redis at \(place): \(String(cString: strerror(errno)))") }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The exchanges of a connection, on its event loop. Redis answers in order, so each gets its reply.
 ///
-/// What is sent in one turn of the event loop goes out together, and after it the question whether the server has been
-/// the primary all the time (``RedisTenure``). So the replies wait for the answer to that.
+/// Commands that are begun before the event loop gets to send them go out together, and after them the question whether
+/// the server has been the primary all the time (``RedisTenure``). So the replies wait for the answer to that.
 final class RedisExchanges: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -41,15 +41,20 @@ final class RedisExchanges: ChannelInboundHandler {
     private let sharedLoss: Loss
     private var loss: String?
     private var context: ChannelHandlerContext?
-    /// What is sent at the end of this turn.
+    /// The commands that are not sent yet, and their exchanges.
     private var output = ByteBuffer()
+    private var unsent: [Exchange] = []
+    /// What the server still has to answer.
     private var expected = CircularBuffer<Expected>()
     /// The exchanges that have their reply, and wait for what the server says about its tenure.
     private var answered: [(exchange: Exchange, reply: RedisReply)] = []
     private var isWatching = false
 
-    /// The largest number of exchanges that are not answered yet.
+    /// The largest number of exchanges that are not answered yet, questions for the tenure included.
     private static let mostWaiting = 10_000
+    /// The bytes of a few commands.
+    private static let usualSize = 4096
+    private static let unasked = "Redis: a reply that nobody has asked for"
     /// The time after which exchanges are looked for whose deadline is over.
     private static let tick = TimeAmount.milliseconds(250)
 
@@ -65,43 +70,51 @@ final class RedisExchanges: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Sends a command at the end of this turn.
+    /// Sends a command when the event loop has done what waits now.
     func begin(_ exchange: Exchange, _ command: [UInt8]) {
-        if expected.isEmpty { noticeEnd() }
+        if isIdle { noticeEnd() }
         if let refusal = loss ?? (expected.count < Self.mostWaiting ? nil : "Redis: too many wait for an answer") {
             exchange.continuation?.resume(throwing: RedisFailure.unreachable(refusal))
             return
         }
-        if output.readableBytes == 0 { context?.eventLoop.assumeIsolated().execute { self.send() } }
+        if unsent.isEmpty { context?.eventLoop.assumeIsolated().execute { self.send() } }
         output.writeBytes(command)
-        expected.append(.reply(exchange))
+        unsent.append(exchange)
         watch()
     }
+
+    private var isIdle: Bool { expected.isEmpty && unsent.isEmpty }
 
     private func send() {
         guard loss == nil else { return }
         output.writeBytes(RedisTenure.question)
+        for exchange in unsent { expected.append(.reply(exchange)) }
         expected.append(.tenure)
+        unsent.removeAll(keepingCapacity: true)
         context?.writeAndFlush(wrapOutboundOut(output), promise: nil)
-        output.clear()
+        output.clear(minimumCapacity: Self.usualSize)
     }
 
     /// A connection that ended since the last exchange is noticed here, where nothing is sent yet: later nobody could tell
     /// whether a change was made.
     private func noticeEnd() {
-        guard loss == nil, context?.channel.isActive == true else { return }
-        var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) {
-            lose("Redis at \(place): connection closed")
+        guard loss == nil else { return }
+        switch arrived {
+        case .some(0): lose("Redis at \(place): connection closed")
+        case .some: lose(Self.unasked)
+        case nil: break
         }
     }
 
+    /// The number of bytes that can be read now, at most 1; 0: the connection has ended. Nil if there is nothing.
+    private var arrived: Int? {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count < 0 && (errno == EAGAIN || errno == EINTR) ? nil : max(count, 0)
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let failure = unwrapInboundIn(data).withUnsafeReadableBytes { bytes -> RedisFailure? in
-            do throws(RedisFailure) { try reader.feed(bytes) { take($0) } } catch { return error }
-            return nil
-        }
+        let failure = unwrapInboundIn(data).withUnsafeReadableBytes { reader.feed($0) { take($0) } }
         if let failure { lose(failure.reason) }
     }
 
@@ -110,7 +123,7 @@ final class RedisExchanges: ChannelInboundHandler {
         switch expected.popFirst() {
         case .reply(let exchange): answered.append((exchange, reply))
         case .tenure: finish(tenure.lasts(reply))
-        case nil: lose("Redis: a reply that nobody has asked for")
+        case nil: lose(Self.unasked)
         }
     }
 
@@ -136,20 +149,20 @@ final class RedisExchanges: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { lose("Redis at \(place): connection closed") }
 
     /// Ends all exchanges and closes the connection.
-    func lose(_ reason: String) {
+    private func lose(_ reason: String) {
         guard loss == nil else { return }
         loss = reason
         sharedLoss.isLost = true
-        output.clear()
-        let lost = answered.map(\.exchange) + waiting
-        answered = []
-        expected = []
-        for exchange in lost { exchange.continuation?.resume(throwing: RedisFailure.lost(reason)) }
+        for exchange in answered.map(\.exchange) + sent {
+            exchange.continuation?.resume(throwing: RedisFailure.lost(reason))
+        }
+        for exchange in unsent { exchange.continuation?.resume(throwing: RedisFailure.unreachable(reason)) }
+        (answered, unsent, expected) = ([], [], [])
         context?.close(promise: nil)
     }
 
-    /// The exchanges that have no reply.
-    private var waiting: [Exchange] {
+    /// The exchanges whose reply has not come.
+    private var sent: [Exchange] {
         expected.compactMap { if case .reply(let exchange) = $0 { exchange } else { nil } }
     }
 }
@@ -161,13 +174,14 @@ extension RedisExchanges {
         isWatching = true
         context?.eventLoop.assumeIsolated().scheduleTask(in: Self.tick) {
             self.isWatching = false
-            self.expire(at: .now)
-            if !self.expected.isEmpty { self.watch() }
+            // On a busy loop the answers may be there and not read yet.
+            if self.loss == nil, self.arrived == nil { self.expire(at: .now) }
+            if !self.isIdle { self.watch() }
         }
     }
 
     private func expire(at now: ContinuousClock.Instant) {
-        guard let oldest = answered.first?.exchange ?? waiting.first else { return }
+        guard let oldest = answered.first?.exchange ?? sent.first else { return }
         guard now <= oldest.end else { return lose("Redis: no answer in time") }
         for index in answered.indices { giveUp(&answered[index].exchange, at: now) }
         for index in expected.indices {

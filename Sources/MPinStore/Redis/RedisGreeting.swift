@@ -23,9 +23,7 @@ struct RedisGreeting {
         if url.database != 0 { commands.add([.text("SELECT"), .number(Int64(url.database))]) }
         commands.add([.text("INFO")])
         for script in RedisScript.allCases { commands.add([.text("SCRIPT"), .text("LOAD"), .text(script.rawValue)]) }
-        try connection.send(commands.bytes)
-        let count = commands.count + (connection.hasSentPassword ? 1 : 0)
-        let replies = try connection.replies(count, within: Self.patience)
+        let replies = try connection.replies(to: commands, within: Self.patience)
         for case .error(let message) in replies { throw refusal(message) }
         let names = replies.suffix(RedisScript.allCases.count).compactMap(\.bytes)
         let info = replies.dropLast(RedisScript.allCases.count).last?.text ?? ""

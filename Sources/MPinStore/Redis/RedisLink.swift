@@ -4,8 +4,6 @@ import NIOPosix
 /// A connection that any number of callers use at the same time. It belongs to an event loop, and callers who run there need
 /// no other thread.
 final class RedisLink: Sendable {
-    private typealias Continuation = CheckedContinuation<RedisReply, any Error>
-
     private let channel: any Channel
     private let exchanges: NIOLoopBound<RedisExchanges>
     private let loss: RedisExchanges.Loss
@@ -57,11 +55,5 @@ final class RedisLink: Sendable {
         let bytes = command.bytes
         if channel.eventLoop.inEventLoop { return exchanges.value.begin(exchange, bytes) }
         channel.eventLoop.execute { [exchanges] in exchanges.value.begin(exchange, bytes) }
-    }
-
-    /// Gives the connection up, because its server cannot do what is asked of it.
-    func drop(_ reason: String) {
-        loss.isLost = true
-        channel.eventLoop.execute { [exchanges] in exchanges.value.lose(reason) }
     }
 }

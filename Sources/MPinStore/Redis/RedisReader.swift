@@ -17,21 +17,19 @@ final class RedisReader {
 
     deinit { mpin_redisReaderFree(reader) }
 
-    /// Takes bytes and hands on each reply that is whole with them.
-    func feed(_ bytes: UnsafeRawBufferPointer, _ take: (RedisReply) -> Void) throws(RedisFailure) {
+    /// Takes bytes and hands on each reply that is whole with them. Returns why it cannot go on.
+    func feed(_ bytes: UnsafeRawBufferPointer, _ take: (RedisReply) -> Void) -> RedisFailure? {
         let fed = mpin_redisReaderFeed(reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-        guard fed == REDIS_OK else { throw .lost("Redis at \(place): no memory") }
-        while let reply = try nextReply() { take(reply) }
-    }
-
-    private func nextReply() throws(RedisFailure) -> RedisReply? {
-        var reply: UnsafeMutablePointer<redisReply>?
-        guard mpin_redisReaderGetReply(reader, &reply) == REDIS_OK else {
-            throw .lost("Redis at \(place): not in Redis's protocol")
+        guard fed == REDIS_OK else { return .lost("Redis at \(place): no memory") }
+        while true {
+            var reply: UnsafeMutablePointer<redisReply>?
+            guard mpin_redisReaderGetReply(reader, &reply) == REDIS_OK else {
+                return .lost("Redis at \(place): not in Redis's protocol")
+            }
+            guard let reply else { return nil }
+            take(Self.value(reply.pointee))
+            mpin_freeReplyObject(reply)
         }
-        guard let reply else { return nil }
-        defer { mpin_freeReplyObject(reply) }
-        return Self.value(reply.pointee)
     }
 
     private static func value(_ reply: redisReply) -> RedisReply {

@@ -27,8 +27,7 @@ struct RedisSentinels {
         let connection = try RedisConnection(address, passfile: url.sentinelPassfile, within: Self.patience)
         var question = RedisCommands()
         question.add([.text("SENTINEL"), .text("GET-MASTER-ADDR-BY-NAME"), .text(name)])
-        try connection.send(question.bytes)
-        let replies = try connection.replies(connection.hasSentPassword ? 2 : 1, within: Self.patience)
+        let replies = try connection.replies(to: question, within: Self.patience)
         for case .error(let message) in replies {
             throw RedisFailure.refused("Sentinel at \(address.text): \(message)")
         }
