@@ -58,7 +58,7 @@ bench: $(BENCH) ## time every operation, relative to GMP's own 4x4-limb product;
 
 load: server $(LOAD) ## full logins from a second process: logins/s, latency, CPU in U, memory; LOAD_FLAGS=--json
 	@rm -f .build/load.json
-	@Tests/EndToEnd/load.sh $(or $(LOAD_FLAGS),--json-to .build/load.json) || failed=$$?; \
+	@Tests/EndToEnd/load.sh $(or $(LOAD_FLAGS),$(if $(STORE),,--json-to .build/load.json)) || failed=$$?; \
 		[ ! -f .build/load.json ] || Sources/Packaging/numbers.py load .build/load.json; exit $${failed:-0}
 
 soak: lib server $(LOAD) $(SWIFT_TESTS) ## kills, restarts, overload, slow clients, two nodes, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
@@ -152,8 +152,10 @@ e2e: lib server ## the flows of the old client with our server, and of our parts
 soak-test: lib server $(LOAD) ## make soak in less than a minute, without the tests that measure time
 	$(SOAK) --short
 
-store-test: server $(LOAD) $(SWIFT_TESTS) ## the contract of the store on every engine, and whole logins with PostgreSQL and Redis
+store-test: $(SWIFT_TESTS) store-logins ## the contract of the store on every engine, and whole logins with PostgreSQL and Redis
 	$(SWIFT) test -c release --skip-build --filter MPinStoreTests
+
+store-logins: server $(LOAD) ## whole logins with PostgreSQL, and with Redis beside it
 	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 	STORE=redis Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 
@@ -188,8 +190,9 @@ cut-test: lib server build/oidc-venv/installed ## three servers, a PostgreSQL pr
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python Tests/EndToEnd/cut.sh \
 		build/oidc-venv/bin/python -B Tests/EndToEnd/cut.py
 
-LONG += cluster-test-whole upgrade-test cut-test
-.PHONY: cluster-test-whole upgrade-test cut-test
+LONG += cluster-test-whole upgrade-test cut-test store-test
+TESTS += store-logins
+.PHONY: cluster-test-whole upgrade-test cut-test store-logins
 
 engines-test: lib server $(LOAD) ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/engines.py $(ENGINES_FLAGS)

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 /* X(function): the list of all libpq functions that are called here. */
 #define FUNCTIONS(X) \
@@ -52,12 +53,14 @@ int mpin_PQsetnonblocking(PGconn *connection, int is_nonblocking) {
 }
 int mpin_PQenterPipelineMode(PGconn *connection) { return pq.PQenterPipelineMode(connection); }
 
-static void drop(void *nothing, const PGresult *notice) {
-    (void)nothing;
-    (void)notice;
+static void watch(void *has_warned, const PGresult *notice) {
+    const char *state = pq.PQresultErrorField(notice, PG_DIAG_SQLSTATE);
+    if (state && strcmp(state, "01000") == 0) *(int *)has_warned = 1;
 }
 
-void mpin_PQdropNotices(PGconn *connection) { pq.PQsetNoticeReceiver(connection, drop, NULL); }
+void mpin_PQwatchWarnings(PGconn *connection, int *has_warned) {
+    pq.PQsetNoticeReceiver(connection, watch, has_warned);
+}
 
 int mpin_PQsendPrepare(PGconn *connection, const char *name, const char *sql) {
     return pq.PQsendPrepare(connection, name, sql, 0, NULL);

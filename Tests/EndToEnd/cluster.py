@@ -39,9 +39,9 @@ from two_nodes import guess, judged, refusal, replay
 
 #: How much more memory in MB a node may need after the last of several faults than after the first.
 GROWTH = 4
-#: The most connections of a node to the database, as docs/postgres.md says: eight for what lasts, eight for what is
-#: short-lived, one for signals.
-CONNECTIONS = 17
+#: The most connections of a node to the database, as docs/postgres.md says: eight for what lasts and eight for what is
+#: short-lived.
+CONNECTIONS = 16
 #: The most seconds until a request is answered whatever happens: five, and what a busy machine needs.
 ANSWER = 9
 

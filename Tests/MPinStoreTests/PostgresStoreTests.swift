@@ -214,6 +214,29 @@ final class PostgresStoreTests: XCTestCase {
         try server.run("SELECT pg_reload_conf()")
     }
 
+    /// The database then says that the commit has succeeded, and warns.
+    func testACommitWhoseWaitForTheStandbyWasCancelledHasAnUnknownOutcome() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url, patience: .seconds(60))
+        try server.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try server.run("SELECT pg_reload_conf()")
+        let writes: [@Sendable () async throws -> Void] = [
+            { [k, now] in try await store.perform(BlindPut(key: k, item: .init(value: [1])), at: now, .durable) },
+            { [now] in _ = try await store.create(ItemKey("a", "new"), .init(value: [1]), at: now) },
+        ]
+        for write in writes {
+            let change = Task { try await write() }
+            let cancelled = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            try await until { try server.run(cancelled) != "0" }
+            do {
+                try await change.value
+                XCTFail("known")
+            } catch StoreError.unknownOutcome {}
+        }
+        try server.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try server.run("SELECT pg_reload_conf()")
+    }
+
     /// Nobody can log in while commits wait for a standby that is not there.
     func testAServerWhoseStandbyIsGoneCannotBeWritten() async throws {
         let server = try PostgresServer()

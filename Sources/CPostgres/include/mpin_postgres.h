@@ -25,8 +25,9 @@ char *mpin_PQerrorMessage(const PGconn *connection);
 int mpin_PQsocket(const PGconn *connection);
 int mpin_PQsetnonblocking(PGconn *connection, int is_nonblocking);
 int mpin_PQenterPipelineMode(PGconn *connection);
-/* Makes the connection drop notices, which libpq would write to stderr. */
-void mpin_PQdropNotices(PGconn *connection);
+/* Makes the connection set `has_warned` to 1 at each warning of SQLSTATE 01000, and drop all notices, which libpq would write
+ * to stderr. `has_warned` must live as long as the connection. */
+void mpin_PQwatchWarnings(PGconn *connection, int *has_warned);
 
 int mpin_PQsendPrepare(PGconn *connection, const char *name, const char *sql);
 int mpin_PQsendQueryPrepared(

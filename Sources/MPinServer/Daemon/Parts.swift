@@ -127,7 +127,7 @@ package struct Daemon: Service {
             var application: RelyingPartyApplication?
             var clock = server?.clock
             if var config = daemon.parts.rpa {
-                let store = try await daemon.opened(config.shortLived) { try await $0.shortLived() }
+                let store = try await daemon.shortLivedStore(config, server)
                 if clock == nil { clock = try await daemon.storeClock(store) }
                 if let clock { config.clock = { clock.now } }
                 application = RelyingPartyApplication(config, store: store, local: server?.milagro)
@@ -212,6 +212,7 @@ extension Daemon {
         let gate: AuthorityGate?
         let permitAudit: PermitAudit
         let stores: [any Store]
+        let shortLived: any Store
         /// Nil if other servers cannot have the same database.
         let auditMarks: AuditMarks?
 
@@ -227,6 +228,16 @@ extension Daemon {
             let faces: [(any Face)?] = [trust, mfa, milagro, openID]
             return faces.compactMap(\.self)
         }
+    }
+
+    /// The store of the RPA: that of the RPS, if they are one process and share a database or a Redis server.
+    private func shortLivedStore(
+        _ config: RelyingPartyApplicationConfig, _ server: ServiceParts?
+    ) async throws -> any Store {
+        if let server, server.config.shortLived == config.shortLived, !(server.shortLived is MemoryStore) {
+            return server.shortLived
+        }
+        return try await opened(config.shortLived) { try await $0.shortLived() }
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
@@ -282,7 +293,7 @@ extension Daemon {
         return ServiceParts(
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
-            permitAudit: audit.permits, stores: [durable, shortLived],
+            permitAudit: audit.permits, stores: [durable, shortLived], shortLived: shortLived,
             auditMarks: durable.isNear ? nil : AuditMarks(in: durable), openID: openID,
             trust: trust, mfa: mfa, clock: clock)
     }

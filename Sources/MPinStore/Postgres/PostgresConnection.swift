@@ -51,6 +51,9 @@ final class PostgresConnection {
     private var steps: [Step] = []
     private var results: [PostgresResult] = []
     private var failure: PostgresFailure?
+    /// Whether the server has warned (SQLSTATE 01000). So it says that a commit is not at the standby, because somebody has
+    /// cancelled the wait for it (`pg_cancel_backend`): the change may be gone after a failover.
+    private let hasWarned = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
     /// An answer that the server still owes, in the order of the commands.
     private enum Step {
@@ -65,14 +68,18 @@ final class PostgresConnection {
         }
         guard let handle = mpin_PQconnectdb(url.text) else { throw PostgresFailure.unreachable("no memory") }
         self.handle = handle
+        hasWarned.initialize(to: 0)
         preparesStatements = url.preparesStatements
         guard mpin_PQstatus(handle) == CONNECTION_OK, mpin_PQsetnonblocking(handle, 1) == 0,
             mpin_PQenterPipelineMode(handle) == 1
         else { throw PostgresFailure.unreachable(message) }
-        mpin_PQdropNotices(handle)
+        mpin_PQwatchWarnings(handle, hasWarned)
     }
 
-    deinit { mpin_PQfinish(handle) }
+    deinit {
+        mpin_PQfinish(handle)
+        hasWarned.deallocate()
+    }
 
     /// The socket. It stays the same as long as the connection.
     var descriptor: Int32 { mpin_PQsocket(handle) }
@@ -81,6 +88,7 @@ final class PostgresConnection {
     func send(_ commands: [PostgresCommand]) throws(PostgresFailure) {
         results = []
         failure = nil
+        hasWarned.pointee = 0
         for command in commands {
             try sent(prepareIfNeeded(command) && send(command))
             steps.append(.result)
@@ -122,6 +130,7 @@ final class PostgresConnection {
     private func end() throws(PostgresFailure) -> [PostgresResult] {
         steps = []
         if let failure { throw failure }
+        guard hasWarned.pointee == 0 else { throw .lost("PostgreSQL: a commit is perhaps not at the standby") }
         return results
     }
 

@@ -55,9 +55,11 @@ enum PostgresSchema {
             by: deadline)
         _ = try await link.exchange(
             [
+                // A change that waits for a table makes all later statements on it wait, too.
+                PostgresCommand("SET LOCAL lock_timeout = '2s'"),
                 PostgresCommand(
                     "CREATE TABLE IF NOT EXISTS mpind_schema (step text PRIMARY KEY, applied timestamptz DEFAULT now())"
-                )
+                ),
             ], by: deadline)
         for step in try await missing(link, by: deadline) {
             let done = PostgresCommand("INSERT INTO mpind_schema (step) VALUES ($1)", .text(step.name))
