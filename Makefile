@@ -194,14 +194,14 @@ LONG += cluster-test-whole upgrade-test cut-test store-test
 TESTS += store-logins
 .PHONY: cluster-test-whole upgrade-test cut-test store-logins
 
-engines-test: lib server $(LOAD) ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
-	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/engines.py $(ENGINES_FLAGS)
+engines-test: lib server $(LOAD) build/oidc-venv/installed ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
+	$(CLUSTER)/engines.py $(ENGINES_FLAGS)
 
 LONG += engines-test
 .PHONY: engines-test
 
-size: lib server $(LOAD) ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
-	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/size.py $(SIZE_FLAGS)
+size: lib server $(LOAD) build/oidc-venv/installed ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
+	$(CLUSTER)/size.py $(SIZE_FLAGS)
 
 LONG += size
 .PHONY: size
