@@ -217,16 +217,25 @@ final class PostgresStoreTests: XCTestCase {
     /// The database then says that the commit has succeeded, and warns.
     func testACommitWhoseWaitForTheStandbyWasCancelledHasAnUnknownOutcome() async throws {
         let server = try PostgresServer()
-        let store = try await opened(server.url, patience: .seconds(60))
+        let (store, impatient) = (
+            try await opened(server.url, patience: .seconds(60)), try await opened(server.url, patience: .seconds(1))
+        )
+        let cancelled = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         try server.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try server.run("SELECT pg_reload_conf()")
+        // The setting takes effect a little later. Then nobody may wait who is not meant.
+        try await until {
+            let put = BlindPut(key: ItemKey("a", "first"), item: StoredItem(value: [1]))
+            do { try await impatient.perform(put, at: self.now, .durable) } catch is StoreError { return true }
+            return false
+        }
+        try await until { try server.run(cancelled) == "0" }
         let writes: [@Sendable () async throws -> Void] = [
             { [k, now] in try await store.perform(BlindPut(key: k, item: .init(value: [1])), at: now, .durable) },
             { [now] in _ = try await store.create(ItemKey("a", "new"), .init(value: [1]), at: now) },
         ]
         for write in writes {
             let change = Task { try await write() }
-            let cancelled = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
             try await until { try server.run(cancelled) != "0" }
             do {
                 try await change.value
