@@ -193,57 +193,43 @@ final class PostgresStoreTests: XCTestCase {
         try await untilItWorks { try await store.check(at: self.now) }
     }
 
-    /// The standby is not there.
-    func testOnlyADurableChangeWaitsForTheStandby() async throws {
-        let server = try PostgresServer()
+    /// Has the commits of a server wait for a standby that is not there, and returns when they do. Nobody waits then.
+    private func loseStandby(_ server: PostgresServer, at now: Moment) async throws {
         let store = try await opened(server.url, patience: .seconds(1))
         try server.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try server.run("SELECT pg_reload_conf()")
         try await until {
-            let put = BlindPut(key: self.k, item: StoredItem(value: [1]))
-            do { try await store.perform(put, at: self.now, .durable) } catch is StoreError { return true }
+            let put = Put(key: ItemKey("a", "first"), item: StoredItem(value: [1]))
+            do { try await store.perform(put, at: now, .durable) } catch is StoreError { return true }
             return false
         }
-        // What waits has locked its row.
-        let other = ItemKey("a", "other")
+        try await until { try server.run(cancelWaits) == "0" }
+    }
+
+    func testOnlyADurableChangeWaitsForTheStandby() async throws {
+        let server = try PostgresServer()
+        let store = try await opened(server.url, patience: .seconds(20))
+        try await loseStandby(server, at: now)
         for _ in 0..<20 {
-            try await store.perform(BlindPut(key: other, item: StoredItem(value: [1])), at: now, .ordered)
-            try await store.transaction([other], at: now, .ordered) { $0[other] = StoredItem(value: [2]) }
+            try await store.perform(Put(key: k, item: StoredItem(value: [1]), isBlind: true), at: now, .ordered)
+            try await store.transaction([k], at: now, .ordered) { [k] in $0[k] = StoredItem(value: [2]) }
         }
-        try server.run("ALTER SYSTEM RESET synchronous_standby_names")
-        try server.run("SELECT pg_reload_conf()")
     }
 
     /// The database then says that the commit has succeeded, and warns.
     func testACommitWhoseWaitForTheStandbyWasCancelledHasAnUnknownOutcome() async throws {
         let server = try PostgresServer()
-        let (store, impatient) = (
-            try await opened(server.url, patience: .seconds(60)), try await opened(server.url, patience: .seconds(1))
-        )
-        let cancelled = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-        try server.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        try server.run("SELECT pg_reload_conf()")
-        // The setting takes effect a little later. Then nobody may wait who is not meant.
-        try await until {
-            let put = BlindPut(key: ItemKey("a", "first"), item: StoredItem(value: [1]))
-            do { try await impatient.perform(put, at: self.now, .durable) } catch is StoreError { return true }
-            return false
-        }
-        try await until { try server.run(cancelled) == "0" }
-        let writes: [@Sendable () async throws -> Void] = [
-            { [k, now] in try await store.perform(BlindPut(key: k, item: .init(value: [1])), at: now, .durable) },
-            { [now] in _ = try await store.create(ItemKey("a", "new"), .init(value: [1]), at: now) },
-        ]
-        for write in writes {
-            let change = Task { try await write() }
-            try await until { try server.run(cancelled) != "0" }
+        let store = try await opened(server.url, patience: .seconds(60))
+        try await loseStandby(server, at: now)
+        for isBlind in [true, false] {
+            let put = Put(key: k, item: StoredItem(value: [1]), isBlind: isBlind)
+            let change = Task { [now] in try await store.perform(put, at: now, .durable) }
+            try await until { try server.run(cancelWaits) != "0" }
             do {
                 try await change.value
                 XCTFail("known")
             } catch StoreError.unknownOutcome {}
         }
-        try server.run("ALTER SYSTEM RESET synchronous_standby_names")
-        try server.run("SELECT pg_reload_conf()")
     }
 
     /// Nobody can log in while commits wait for a standby that is not there.
@@ -344,24 +330,17 @@ private struct Put: NamedChange {
 
     let key: ItemKey
     let item: StoredItem
+    /// Whether it is made in one trip.
+    var isBlind = false
 
     var keys: [ItemKey] { [key] }
 
     func run(_ items: inout Items) { items[key] = item }
+    func blindForm() -> BlindForm<Void>? { isBlind ? BlindForm([.put(key, item)]) { _ in } : nil }
 }
 
-/// The same in one trip.
-private struct BlindPut: NamedChange {
-    static let name = "blind put"
-
-    let key: ItemKey
-    let item: StoredItem
-
-    var keys: [ItemKey] { [key] }
-
-    func run(_ items: inout Items) { items[key] = item }
-    func blindForm() -> BlindForm<Void>? { BlindForm([.put(key, item)]) { _ in } }
-}
+/// Cancels what waits for the standby, and returns how many did.
+private let cancelWaits = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
 /// Opens a store at a PostgreSQL URL.
 private func opened(
