@@ -10,19 +10,39 @@ extension PostgresStore {
         return try await transaction(change.keys, at: now, durability) { try change.run(&$0) }
     }
 
-    /// Makes the writes in one transaction and one trip. If the answer is lost, the outcome is unknown.
+    /// Makes the writes in one transaction and one trip, perhaps together with those of others. If the answer is lost, the
+    /// outcome is unknown.
     private func write(
         _ writes: [BlindWrite], at now: Moment, _ durability: Durability
     ) async throws -> [BlindWrite.Result?] {
-        // The server makes one transaction of all commands of an exchange. A short-lived table is not logged, so nothing
-        // waits for the disk.
-        let settings = durability != .durable && kind == .lasting ? [PostgresCommand.withoutFlush] : []
-        let commands = settings + writes.map { sql.command($0, at: now) }
-        let results = try await exchange(commands, isChange: true).dropFirst(settings.count)
-        return zip(writes, results).map { write, result in
+        guard let key = writes.first?.keys.first else { return [] }
+        // A short-lived table is not logged, so there is no flush.
+        let skipsFlush = durability != .durable && kind == .lasting
+        let commands = writes.map { sql.command($0, at: now) }
+        var results = try await together(commands, key, skipsFlush: skipsFlush)
+        if results == nil { results = try await apart(commands, skipsFlush: skipsFlush) }
+        return zip(writes, results ?? []).map { write, result in
             guard let row = result.rows.first, let item = Self.item(row) else { return nil }
             return BlindWrite.Result(write.key(of: row), item)
         }
+    }
+
+    /// Makes a change together with others. Nil if nothing was done, because a row is locked or a command was refused.
+    private func together(
+        _ commands: [PostgresCommand], _ key: ItemKey, skipsFlush: Bool
+    ) async throws -> [PostgresResult]? {
+        let batches = skipsFlush ? batchesWithoutFlush : batches
+        let settings = skipsFlush ? PostgresCommand.withoutFlushOrLongWait : .withoutLongWait
+        return try await StorePatience.call(atMost: patience) { deadline in
+            try await batches.make(commands, key, by: deadline) { commands, deadline in
+                try await attempt([settings] + commands, by: deadline).map { Array($0.dropFirst()) }
+            }
+        }
+    }
+
+    private func apart(_ commands: [PostgresCommand], skipsFlush: Bool) async throws -> [PostgresResult] {
+        let settings = skipsFlush ? [PostgresCommand.withoutFlush] : []
+        return Array(try await exchange(settings + commands, isChange: true).dropFirst(settings.count))
     }
 }
 
@@ -119,6 +139,10 @@ extension PostgresCommand {
     /// Without a flush, a commit survives the end of the server process, but not a power failure.
     /// The setting holds until the end of the transaction, also of one without BEGIN (manual of PostgreSQL 15, section 55.2.3).
     static let withoutFlush = PostgresCommand("SELECT set_config('synchronous_commit', 'off', true)")
+    /// A change that others wait for does not wait long for a row that somebody has locked.
+    fileprivate static let withoutLongWait = PostgresCommand("SELECT set_config('lock_timeout', '100ms', true)")
+    fileprivate static let withoutFlushOrLongWait = PostgresCommand(
+        "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '100ms', true)")
 
     /// A statement whose first parameters are the table and the key of an item.
     fileprivate init(_ sql: String, _ key: ItemKey, _ values: Value...) {

@@ -16,8 +16,10 @@ package final class PostgresStore: WholeStore {
     let kind: Kind
     private let statements: Statements
     let sql: BlindStatements
+    let batches = WriteBatches<PostgresCommand, PostgresResult>()
+    let batchesWithoutFlush = WriteBatches<PostgresCommand, PostgresResult>()
     /// How long one call may take, waiting for a connection included.
-    private let patience: Duration
+    let patience: Duration
     /// What ``check(at:)`` writes. Stores of other processes must not wait for this one.
     private let probe = ItemKey("health", "probe \(UInt64.random(in: 0...UInt64.max))")
 
@@ -180,6 +182,18 @@ extension PostgresStore {
                 guard case .lost(let reason) = error as? PostgresFailure, isChange else { throw error }
                 throw StoreError.unknownOutcome(reason)
             }
+        }
+    }
+
+    /// Runs statements as one transaction, in one trip, once. Nil if nothing was done.
+    func attempt(
+        _ commands: [PostgresCommand], by deadline: ContinuousClock.Instant
+    ) async throws -> [PostgresResult]? {
+        do {
+            return try await pool.withLink(by: deadline) { try await $0.exchange(commands, by: deadline) }
+        } catch let failure as PostgresFailure {
+            guard case .lost(let reason) = failure else { return nil }
+            throw StoreError.unknownOutcome(reason)
         }
     }
 
