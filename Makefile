@@ -15,6 +15,8 @@ LIB    = build/libmpin.so
 SERVER = build/mpind
 BENCH  = .build/release/mpin-bench
 LOAD   = .build/release/mpin-load
+# Nothing is built, so several may run at a time: none waits for SwiftPM's lock.
+TEST = $(SWIFT) test -c release --skip-build --ignore-lock
 SWIFT_TESTS = .build/release/libmpinPackageTests.xctest
 STAMP  = build/packages.stamp
 SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
@@ -63,7 +65,7 @@ load: server $(LOAD) ## full logins from a second process: logins/s, latency, CP
 
 soak: lib server $(LOAD) $(SWIFT_TESTS) ## kills, restarts, overload, slow clients, two nodes, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
 	$(SOAK) $(SOAK_FLAGS)
-	FULL=1 $(SWIFT) test -c release --skip-build --filter 'LoginAbuseTests|CrashTests'
+	FULL=1 $(TEST) --filter 'LoginAbuseTests|CrashTests'
 
 ##@ Check
 
@@ -90,10 +92,10 @@ programs: lib # the C programs of Tests/C
 unit: unit-others unit-server ## Swift tests: laws, vectors, client core, server over sockets
 
 unit-others: $(SWIFT_TESTS)
-	$(SWIFT) test -c release --skip-build --skip MPinServerTests
+	$(TEST) --skip MPinServerTests
 
 unit-server: $(SWIFT_TESTS)
-	$(SWIFT) test -c release --skip-build --filter MPinServerTests
+	$(TEST) --filter MPinServerTests
 
 lint: packages ## formatting, citations and links, the lists of tables and of tested rows, and the headers with every dialect of C and C++
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests bindings/samples
@@ -116,7 +118,7 @@ c-test: lib server programs build/mpin-example ## the C programs, plain and unde
 
 faults: lib $(SWIFT_TESTS) ## the client core with bad networks, servers and disks, and kills: every byte, every system call
 	$(MAKE) -C Tests/Faults all
-	FULL=1 $(SWIFT) test -c release --skip-build --filter 'StoreProcessTests|MPinSDKTests.StoreTests'
+	FULL=1 $(TEST) --filter 'StoreProcessTests|MPinSDKTests.StoreTests'
 
 faults-quick: lib ## a part of faults, in a minute
 	$(MAKE) -C Tests/Faults quick
@@ -153,7 +155,7 @@ soak-test: lib server $(LOAD) ## make soak in less than a minute, without the te
 	$(SOAK) --short
 
 store-test: $(SWIFT_TESTS) store-logins ## the contract of the store on every engine, and whole logins with PostgreSQL and Redis
-	$(SWIFT) test -c release --skip-build --filter MPinStoreTests
+	$(TEST) --filter MPinStoreTests
 
 store-logins: server $(LOAD) ## whole logins with PostgreSQL, and with Redis beside it
 	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
@@ -167,18 +169,23 @@ cluster-test: lib server build/oidc-venv/installed ## three servers with one Pos
 # The version before this one. Until a version is released (then it is the last tag): the commit that was handed over before.
 # The database must not have changed since then.
 BEFORE = 0766eb227de48d8f2b3bda460d3379325bbaa73f
-BEFORE_SERVER = build/before/$(BEFORE)/.build/release/mpind
+# The commit before logins were made cheaper.
+DEARER = 03cb2abbb667fa00d1f6730af046923819929920
+before = build/before/$(1)/.build/release/mpind
 
 # It is built once, in a folder of its own, from nothing.
-$(BEFORE_SERVER): | $(STAMP)
-	@git cat-file -e $(BEFORE)^{commit} 2>/dev/null || { echo "upgrade-test builds the version before, commit $(BEFORE)," \
-		"from the history. That is not here: use a clone with the whole history (git fetch --unshallow)." >&2; exit 1; }
-	@mkdir -p build/before/$(BEFORE)
-	git archive $(BEFORE) | tar -x -C build/before/$(BEFORE)
-	$(SWIFT) build -c release --product mpind --package-path build/before/$(BEFORE)
+$(call before,%): | $(STAMP)
+	@git cat-file -e $*^{commit} 2>/dev/null || { echo "Commit $* is to be built from the history. That is not here:" \
+		"use a clone with the whole history (git fetch --unshallow)." >&2; exit 1; }
+	@mkdir -p build/before/$*
+	git archive $* | tar -x -C build/before/$*
+	$(SWIFT) build -c release --product mpind --package-path build/before/$*
 
-upgrade-test: $(BEFORE_SERVER) lib server build/oidc-venv/installed ## servers of the version before and of this one side by side, as during a rolling upgrade
-	$(CLUSTER)/upgrade.py --before $(BEFORE_SERVER)
+upgrade-test: $(call before,$(BEFORE)) lib server build/oidc-venv/installed ## servers of the version before and of this one side by side, as during a rolling upgrade
+	$(CLUSTER)/upgrade.py --before $<
+
+cost-test: $(call before,$(DEARER)) lib server $(LOAD) build/oidc-venv/installed ## what a login costs, compared in turn with an earlier version, which it builds (10 minutes more)
+	$(CLUSTER)/cost.py --before $< $(COST_FLAGS)
 
 cluster-test-whole: CLUSTER_FLAGS = --whole
 cluster-test-whole: cluster-test ## cluster-test with the checks that take longer
@@ -192,7 +199,7 @@ cut-test: lib server build/oidc-venv/installed ## three servers, a PostgreSQL pr
 
 LONG += cluster-test-whole upgrade-test cut-test store-test
 TESTS += store-logins
-.PHONY: cluster-test-whole upgrade-test cut-test store-logins
+.PHONY: cluster-test-whole upgrade-test cut-test store-logins cost-test
 
 engines-test: lib server $(LOAD) build/oidc-venv/installed ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
 	$(CLUSTER)/engines.py $(ENGINES_FLAGS)
@@ -319,13 +326,13 @@ coverage: build/coverage/libmpin.so server build/oidc-venv/installed ## how many
 	Tests/coverage.sh build/coverage/libmpin.so .build-coverage
 
 flood-test: $(SWIFT_TESTS) ## a flood of wrong proofs makes right ones at most a tenth slower
-	FULL=1 $(SWIFT) test -c release --skip-build --filter FloodTests
+	FULL=1 $(TEST) --filter FloodTests
 
 LONG += flood-test
 .PHONY: flood-test
 
 laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cases each
-	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests
+	FULL=1 $(TEST) --filter LawTests
 
 include Sources/Packaging/packaging.mk
 include Sources/Wasm/wasm.mk

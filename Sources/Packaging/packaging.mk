@@ -2,14 +2,14 @@
 # file.
 
 .PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file alerts-test dashboard-test deploy-test \
-	man-test image image-test deb deb-pack deb-lint deb-test wheel wheel-test
+	man-test image image-short image-test deb deb-pack deb-lint deb-test wheel wheel-test
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 
-TESTS += install-test cli-test man-test reference-test wheel-test dist sbom alerts-test dashboard-test
+TESTS += install-test cli-test man-test reference-test wheel-test dist sbom image-short alerts-test dashboard-test
 LONG += docs swift-test reproducible image-test deb-test deploy-test
 
 ##@ Ship
@@ -103,6 +103,9 @@ deb-pack:
 
 image: server ## make an OCI image of mpind in build/image, without a daemon
 	VERSION=$(VERSION) Sources/Packaging/image.sh
+
+image-short: image ## what is in the image
+	Tests/Packaging/image.sh $(VERSION) --short
 
 image-test: image lib ## a login at a server in the image
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python Tests/Packaging/image.sh $(VERSION)

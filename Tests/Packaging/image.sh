@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the OCI image (image.sh): what is in it, and logins at a server that runs in it, as another user and with a
 # file system that it cannot write. bubblewrap stands for a container engine.
-# usage: image.sh VERSION
+# usage: image.sh VERSION [--short]: with --short only what is in it
 set -euo pipefail
 version=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -28,6 +28,7 @@ found=$(find "$tree" -type f '(' -perm /6000 -o -name sh -o -name bash -o -name 
 [ -z "$found" ] || { echo "$found" && exit 1; }
 [ "$(grep -c 'BEGIN CERT' "$tree/etc/ssl/certs/ca-certificates.crt")" -gt 100 ]
 ok "no shell, no package manager, no setuid program; the authorities' certificates are there"
+[ "${2:-}" != --short ] || { echo "$passed passed" && exit; }
 
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:?} VERSION=$version IMAGE=$work/again "$root/Sources/Packaging/image.sh" >/dev/null
 cmp "$root/build/image/index.json" "$work/again/index.json"
