@@ -277,17 +277,6 @@ final class PostgresStoreTests: XCTestCase {
         XCTAssertTrue(expected.isSubset(of: seen), "\(seen)")
     }
 
-    func testADatabaseOfANewerProgramIsRefused() async throws {
-        let server = try PostgresServer.shared.get()
-        let url = try server.newDatabase()
-        _ = try await opened(url)
-        try server.run("INSERT INTO mpind_schema (step) VALUES ('99: later')", in: url)
-        do {
-            _ = try await opened(url)
-            XCTFail("opened")
-        } catch StoreError.unusable(let reason) { XCTAssertTrue(reason.contains("newer"), reason) }
-    }
-
     func testWhoIsNotThereIsUnavailableAndNamed() async throws {
         do {
             _ = try await opened("postgres:///mpin?host=/nowhere")

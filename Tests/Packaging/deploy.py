@@ -52,8 +52,10 @@ def of_kind(path: Path, kind: str) -> list[dict[str, Any]]:
     return [each for each in documents(path) if each["kind"] == kind]
 
 
-def pods(path: Path) -> list[dict[str, Any]]:
-    return [each["spec"]["template"]["spec"] for each in of_kind(path, "StatefulSet")]
+def workload_of(path: Path) -> dict[str, Any]:
+    """What a manifest runs: servers, or a command that ends."""
+    [workload] = [*of_kind(path, "StatefulSet"), *of_kind(path, "Job")]
+    return workload
 
 
 def containers(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -81,9 +83,9 @@ def references() -> str:
     made = set(re.findall(r"kubectl create secret \S+ (\S+)", guide()))
     count = 0
     for path in MANIFESTS:
-        [workload] = of_kind(path, "StatefulSet")
+        workload = workload_of(path)
         spec = workload["spec"]["template"]["spec"]
-        claims = {each["metadata"]["name"] for each in workload["spec"]["volumeClaimTemplates"]}
+        claims = {each["metadata"]["name"] for each in workload["spec"].get("volumeClaimTemplates", [])}
         configs = {each["metadata"]["name"]: each["data"] for each in of_kind(path, "ConfigMap")}
         volumes = {each["name"]: each for each in spec["volumes"]}
         mounted = {each["name"] for about in containers(spec) for each in about.get("volumeMounts", [])}
@@ -100,7 +102,7 @@ def references() -> str:
         for service in services.values():
             assert service["selector"].items() <= labels, service
             assert {port["targetPort"] for port in service["ports"]} <= named, service
-        assert workload["spec"]["serviceName"] in services
+        assert workload["kind"] == "Job" or workload["spec"]["serviceName"] in services
         for ingress in of_kind(path, "Ingress"):
             for rule in ingress["spec"]["rules"]:
                 for way in rule["http"]["paths"]:
@@ -108,7 +110,7 @@ def references() -> str:
                     ports = {port["name"] for port in services[backend["name"]]["ports"]}
                     assert backend["port"]["name"] in ports, backend
         budgets = of_kind(path, "PodDisruptionBudget")
-        assert bool(budgets) == (workload["spec"]["replicas"] > 1), f"{path.name}: budgets are for several replicas"
+        assert bool(budgets) == (workload["spec"].get("replicas", 1) > 1), f"{path.name}: budgets are for several replicas"
         for budget in budgets:
             assert budget["spec"]["selector"]["matchLabels"].items() <= labels and budget["spec"]["maxUnavailable"] == 1
         count += len(mounted) + len(services) + len(budgets)
@@ -130,26 +132,29 @@ def hardening() -> str:
     """Checks the user, the file system, the rights, the limits and the probes of each container."""
     count = 0
     for path in MANIFESTS:
-        for spec in pods(path):
-            assert spec["automountServiceAccountToken"] is False, path.name
-            expected = USER | {"seccompProfile": {"type": "RuntimeDefault"}}
-            assert spec["securityContext"] == expected, (path.name, spec["securityContext"])
-            assert spec["terminationGracePeriodSeconds"] >= 20, path.name
-            for about in containers(spec):
-                assert about["securityContext"] == LOCKED, (path.name, about["name"])
-                assert {"cpu", "memory"} <= set(about["resources"]["requests"]), about["name"]
-                assert "memory" in about["resources"]["limits"], about["name"]
-                count += 1
-            for about in (each for each in spec["containers"] if "mpind" in each["image"]):
-                config = about["args"][-1]
-                for probe, words in {"startupProbe": [], "readinessProbe": [], "livenessProbe": ["--live"]}.items():
-                    command = about[probe]["exec"]["command"]
-                    assert command == ["/usr/bin/mpind", "health", *words, "--config", config], command
-                    # `mpind health` itself waits for three seconds at most.
-                    assert about[probe]["timeoutSeconds"] > 3, (about["name"], probe)
-                for each in about["volumeMounts"]:
-                    is_fixed = each["mountPath"].startswith(("/etc", "/run"))
-                    assert each.get("readOnly", False) == is_fixed, each
+        workload = workload_of(path)
+        spec = workload["spec"]["template"]["spec"]
+        assert spec["automountServiceAccountToken"] is False, path.name
+        expected = USER | {"seccompProfile": {"type": "RuntimeDefault"}}
+        assert spec["securityContext"] == expected, (path.name, spec["securityContext"])
+        for about in containers(spec):
+            assert about["securityContext"] == LOCKED, (path.name, about["name"])
+            assert {"cpu", "memory"} <= set(about["resources"]["requests"]), about["name"]
+            assert "memory" in about["resources"]["limits"], about["name"]
+            for each in about.get("volumeMounts", []):
+                is_fixed = each["mountPath"].startswith(("/etc", "/run"))
+                assert each.get("readOnly", False) == is_fixed, each
+            count += 1
+        if workload["kind"] == "Job":
+            continue
+        assert spec["terminationGracePeriodSeconds"] >= 20, path.name
+        for about in (each for each in spec["containers"] if "mpind" in each["image"]):
+            config = about["args"][-1]
+            for probe, words in {"startupProbe": [], "readinessProbe": [], "livenessProbe": ["--live"]}.items():
+                command = about[probe]["exec"]["command"]
+                assert command == ["/usr/bin/mpind", "health", *words, "--config", config], command
+                # `mpind health` itself waits for three seconds at most.
+                assert about[probe]["timeoutSeconds"] > 3, (about["name"], probe)
     service = yaml.safe_load(COMPOSE.read_text())["services"]["mpind"]
     assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["user"] == "10001:10001", service
     assert service["security_opt"] == ["no-new-privileges:true"], service
@@ -192,9 +197,10 @@ def make_secrets(folder: Path) -> Path:
         command += ["-keyout", str(work / f"{name}.key.pem"), "-out", str(work / f"{name}.pem")]
         subprocess.run(command, check=True, capture_output=True)
     (work / "mail-password").write_text("secret\n")
-    for name in ("ca.crt", "tls.crt", "tls.key"):
-        (work / "postgres").mkdir(exist_ok=True)
-        (work / "postgres" / name).write_text("not used: the database of the test is on this machine\n")
+    for role in ("postgres", "postgres-owner"):
+        (work / role).mkdir()
+        for name in ("ca.crt", "tls.crt", "tls.key"):
+            (work / role / name).write_text("not used: the database of the test is on this machine\n")
     environment = os.environ | {"MPIND": str(ROOT / "build/mpind"), "SECRETS": str(secrets)}
     done = subprocess.run(
         ["bash", "-c", stand_in + guide()], cwd=work, env=environment, capture_output=True, text=True, check=False)
@@ -206,8 +212,8 @@ def make_secrets(folder: Path) -> Path:
 def pod_of(
     path: Path, folder: Path, secrets: Path, changed: Callable[[str], str], more: list[Mount]
 ) -> Pod:  # fmt: skip
-    [workload] = of_kind(path, "StatefulSet")
-    claims = [each["metadata"]["name"] for each in workload["spec"]["volumeClaimTemplates"]]
+    workload = workload_of(path)
+    claims = [each["metadata"]["name"] for each in workload["spec"].get("volumeClaimTemplates", [])]
     configs = {each["metadata"]["name"]: each["data"] for each in of_kind(path, "ConfigMap")}
     return pod(workload["spec"]["template"]["spec"], claims, configs, secrets, folder, changed, more)
 
@@ -217,9 +223,9 @@ def configurations(folder: Path, secrets: Path) -> str:
     count = 0
     for path in MANIFESTS:
         for container in pod_of(path, folder / f"{path.stem}-checked", secrets, lambda text: text, []).containers:
-            if container.command[0] != "/usr/bin/mpind":
-                continue
             words = container.command[1:]
+            if container.command[0] != "/usr/bin/mpind" or words[0] == "migrate":
+                continue
             words = ["config", "check", *([] if words[0] in ("dta", "rps", "rpa") else ["serve"]), *words]
             done = container.run(["/usr/bin/mpind", *words])
             assert (done.returncode, done.stdout) == (0, "the configuration is good\n"), (words, done.stdout, done.stderr)
@@ -300,9 +306,11 @@ def composed(folder: Path) -> Pod:
 
 
 def three_nodes(folder: Path, secrets: Path, authorities: Path) -> str:
-    """Runs both D-TAs and three nodes with a PostgreSQL database. Each request may go to any node. One node is replaced
-    meanwhile, and Prometheus gets the metrics, and nothing else."""
+    """Runs both D-TAs and three nodes with a PostgreSQL database, whose tables the Job has made. Each request may go to any
+    node. One node is replaced meanwhile, and Prometheus gets the metrics, and nothing else."""
     database = Database()
+    roles = (ROOT / "docs/postgres.md").read_text().partition("```sql\n")[2].partition("```")[0]
+    subprocess.run(database.psql("-c", roles), check=True)
     trusted = Mount("/etc/ssl/certs/ca-certificates.crt", authorities, is_writable=False)
     # The user in the containers is another one than that of the database.
     database.folder.chmod(0o711)
@@ -310,19 +318,22 @@ def three_nodes(folder: Path, secrets: Path, authorities: Path) -> str:
     dtas = [pod_of(DEPLOY / f"kubernetes/dta{n}.yaml", folder / f"dta{n}", secrets, local, []) for n in (1, 2)]
 
     def changed(text: str) -> str:
-        text = re.sub(r"postgres://[^\"]*", database.url, local(text))
+        address = database.url.replace("user=mpin", "user=")
+        text = re.sub(r"postgres://(\w+)@[^\"]*", lambda found: address + found[1], local(text))
         for number, dta in enumerate(dtas, 1):
             text = text.replace(f"https://dta{number}.example.org", f"https://localhost:{dta.ports[f'800{number}']}")
         return text
 
     path = DEPLOY / "kubernetes/three-nodes.yaml"
-    [workload] = of_kind(path, "StatefulSet")
     nodes = [
         pod_of(path, folder / f"node{number}", secrets, changed, [trusted, place])
-        for number in range(workload["spec"]["replicas"])
+        for number in range(workload_of(path)["spec"]["replicas"])
     ]
+    [migration] = pod_of(DEPLOY / "kubernetes/migrate.yaml", folder / "migrate", secrets, changed, [trusted, place]).containers
     backends = [f"http://127.0.0.1:{node.ports['8005']}" for node in nodes]
     try:
+        done = migration.run(migration.command)
+        assert done.returncode == 0 and "done: step 1" in done.stdout, (done.stdout, done.stderr)
         for each in [*dtas, *nodes]:
             each.start()
         phones = [life(backends, f"somebody{number}@example.com") for number in range(5)]

@@ -31,14 +31,32 @@ package final class PostgresStore: WholeStore {
     /// How often a transaction starts again because others changed the same items.
     private static let tries = 8
 
-    /// Connects to the database and brings its schema up to date.
-    package init(_ url: PostgresURL, _ kind: Kind, patience: Duration = .seconds(5)) async throws {
+    private init(opening url: PostgresURL, _ kind: Kind, patience: Duration) {
         pool = PostgresPool(url)
         self.kind = kind
         statements = Statements(table: kind.rawValue)
         sql = BlindStatements(table: kind.rawValue)
         self.patience = patience
-        try await again { [patience] link, _ in try await PostgresSchema.upgrade(link, by: .now + patience) }
+    }
+
+    /// Connects to the database and brings its schema up to date.
+    package convenience init(_ url: PostgresURL, _ kind: Kind, patience: Duration = .seconds(5)) async throws {
+        self.init(opening: url, kind, patience: patience)
+        _ = try await upgrade(lockPatience: .seconds(2))
+    }
+
+    /// Brings the schema of a database up to date and returns the names of the steps that were missing. Waits at most
+    /// `lockPatience` at a time for a table that others have locked.
+    package static func migrate(
+        _ url: PostgresURL, patience: Duration = .seconds(60), lockPatience: Duration = .seconds(2)
+    ) async throws -> [String] {
+        try await PostgresStore(opening: url, .lasting, patience: patience).upgrade(lockPatience: lockPatience)
+    }
+
+    private func upgrade(lockPatience: Duration) async throws -> [String] {
+        try await again { link, deadline in
+            try await PostgresSchema.upgrade(link, lockPatience: lockPatience, by: deadline)
+        }
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
@@ -269,10 +287,12 @@ private struct Statements {
     let all: String
     let take: String
     let collect: String
-    /// Counts the connections of others to this database.
+    /// Counts the connections of others to this database. PostgreSQL hides from a role what kind of process works for another
+    /// role; the database's own processes have none.
     static let others = """
         SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+        WHERE datname = current_database() AND coalesce(backend_type, 'client backend') = 'client backend'
+            AND usesysid IS NOT NULL AND pid <> pg_backend_pid()
         """
     /// Finds a commit of this user that waits for a synchronous standby. One that is there needs less than a second.
     static let waiting = """
