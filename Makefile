@@ -154,8 +154,9 @@ e2e: lib server ## the flows of the old client with our server, and of our parts
 soak-test: lib server $(LOAD) ## make soak in less than a minute, without the tests that measure time
 	$(SOAK) --short
 
-store-test: $(SWIFT_TESTS) store-logins ## the contract of the store on every engine, and whole logins with PostgreSQL and Redis
+store-test: $(SWIFT_TESTS) store-logins ## the contract of the store on every engine, and whole logins with PostgreSQL, Redis and pgbouncer
 	$(TEST) --filter MPinStoreTests
+	STORE=pooler Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 
 store-logins: server $(LOAD) ## whole logins with PostgreSQL, and with Redis beside it
 	STORE=postgres Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9

@@ -205,7 +205,7 @@ let package = Package(
         tests("MPinTests", ["MPin", "MPinHTTP", "MPinSDK", "LoopbackServer"]),
         // Stores for tests. They detect code that relies on more than the `Store` protocol promises.
         .target(
-            name: "StoreEngines", dependencies: ["MPinStore"], path: "Tests/StoreEngines",
+            name: "StoreEngines", dependencies: ["MPinStore", "LoopbackServer"], path: "Tests/StoreEngines",
             exclude: ["postgres.sh", "redis.sh", "sentinel.sh"],
             swiftSettings: strict + [callersPlace]),
         tests("MPinStoreTests", ["MPinStore", "StoreEngines", "LoopbackServer"] + nio),

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Starts a real mpind, and runs mpin-load, a separate process that registers and logs in many users at it. The arguments
 # of this script are passed on to mpin-load. With STORE=postgres, mpind keeps its state in a PostgreSQL server, and
-# with STORE=redis what is good for minutes in a Redis server beside it.
+# with STORE=redis what is good for minutes in a Redis server beside it. With STORE=pooler it reaches PostgreSQL through
+# pgbouncer, which gives each transaction another connection.
 #
 # A login by the OpenID provider and one of MIRACL Trust's clients may cost so many plain ones. With stores on sockets they
 # may cost more, because they ask them more often.
@@ -19,6 +20,7 @@ store=() times=2.2 trust_times=1.35
 if [ "${STORE:-sqlite}" != sqlite ]; then
     exec {database}< <(tail -f /dev/null --pid $$ | "$root/Tests/StoreEngines/postgres.sh" 2>"$work/postgres.log")
     read -r url <&"$database"
+    [ "$STORE" != pooler ] || url="$url&port=6432&prepared=off"
     short_lived=$url
     if [ "$STORE" = redis ]; then
         exec {redis}< <(tail -f /dev/null --pid $$ | "$root/Tests/StoreEngines/redis.sh" 2>"$work/redis.log")

@@ -56,6 +56,35 @@ final class SigningKeysTests: XCTestCase {
         XCTAssertEqual(Set(names(one)), Set(names(two)))
     }
 
+    /// Eight servers with one PostgreSQL database start at the same time, and are all told to make a new key at the same
+    /// time: all find that there is none, and then all try to store one.
+    func testServersWithOneDatabaseMakeOneKey() async throws {
+        let url = try PostgresServer.shared.get().newDatabase()
+        let (gate, sealKey) = (TripGate(), try SecretBytes.random(count: 32))
+        let servers = try await concurrently(8) { _ in
+            let store = FarStore(try await StoreURL(url).lasting(), gate)
+            return SigningKeys(in: store, sealKey: sealKey, algorithms: [.es256])
+        }
+        for count in [1, 2] {
+            gate.expect([8, 8])
+            try await concurrently(8) { [start] number in
+                if count == 1 {
+                    try await servers[number].refresh(at: start)
+                } else {
+                    try await servers[number].rotate(at: start)
+                }
+            }
+            XCTAssertEqual(gate.result().failures, [])
+            for server in servers {
+                XCTAssertEqual(names(server).count, count)
+                XCTAssertEqual(names(server), names(servers[0]))
+            }
+            let late = SigningKeys(in: try await StoreURL(url).lasting(), sealKey: sealKey, algorithms: [.es256])
+            try await late.refresh(at: start)
+            XCTAssertEqual(names(late), names(servers[0]))
+        }
+    }
+
     /// Row 68: a token can be verified after another key has begun to sign, until the old key is deleted.
     func testRow68OldKeysAreKept() async throws {
         let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))

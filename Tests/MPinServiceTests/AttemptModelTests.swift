@@ -29,6 +29,18 @@ final class AttemptModelTests: XCTestCase {
         }
     }
 
+    /// Each third answer to a transaction gets lost when the database has committed it.
+    func testTheModelIsRightForPostgreSQLWhoseAnswersGetLost() async throws {
+        let server = try PostgresServer.shared.get()
+        let proxy = try PostgresProxy(to: server)
+        let store = try await StoreURL(proxy.url(of: server.newDatabase())).lasting()
+        for isKnown in [true, false] {
+            proxy.lose { $0 % 3 == 0 }
+            try await walk(150, AttemptPolicy(), store, isKnown: isKnown)
+            XCTAssertGreaterThan(proxy.lost, 20)
+        }
+    }
+
     private func walk(_ steps: Int, _ policy: AttemptPolicy, _ store: any Store, isKnown: Bool) async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("seed \(seed)")

@@ -4,7 +4,7 @@ import StoreEngines
 import XCTest
 
 /// Tests the contract of ``Store`` with every engine: memory, a real file, real PostgreSQL and Redis servers, and all of
-/// them with every closure run twice.
+/// them with every closure run twice; also PostgreSQL through a pooler.
 final class ConformanceTests: XCTestCase {
     private let now = Moment(microseconds: 1_700_000_000_000_000)
     private let k = ItemKey("a", "k")
@@ -14,7 +14,14 @@ final class ConformanceTests: XCTestCase {
 
     override func tearDown() { removeFile() }
 
+    private static let pooled = "PostgreSQL through pgbouncer"
+
     private static func database() throws -> StoreURL { try StoreURL(PostgresServer.shared.get().newDatabase()) }
+
+    private static func pooledDatabase() throws -> StoreURL {
+        let server = try PostgresServer.shared.get()
+        return try StoreURL(server.throughPooler(server.newDatabase()) + "&prepared=off")
+    }
 
     private func removeFile() {
         for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
@@ -25,10 +32,12 @@ final class ConformanceTests: XCTestCase {
             ("memory", { MemoryStore() }), ("file", { try SQLiteStore(path: self.path) }),
             ("PostgreSQL", { try await Self.database().lasting() }),
             ("PostgreSQL, short-lived", { try await Self.database().shortLived() }),
+            (Self.pooled, { try await Self.pooledDatabase().lasting() }),
             ("Redis", { try await StoreURL(RedisServer.shared.get().newURL()).shortLived() }),
         ]
         for (name, open) in engines {
-            for isTwice in [false, true] {
+            // It is the same engine.
+            for isTwice in name == Self.pooled ? [false] : [false, true] {
                 removeFile()
                 print("on \(name)\(isTwice ? ", twice" : "")")
                 let store = try await open()

@@ -51,7 +51,8 @@ final class PostgresStoreTests: XCTestCase {
 
     /// A pooler gives each transaction any of its two connections to the server, which know other statements.
     func testThroughAPoolerStatementsAreNotPrepared() async throws {
-        let url = try PostgresServer.shared.get().poolerURL
+        let server = try PostgresServer.shared.get()
+        let url = server.throughPooler(try server.newDatabase())
         for (option, works) in [("&prepared=off", true), ("", false)] {
             do {
                 let store = try await opened(url + option)

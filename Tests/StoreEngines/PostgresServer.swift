@@ -10,8 +10,6 @@ package final class PostgresServer: Sendable {
     private let input = Pipe()
     /// The URL of a first, empty database.
     package let url: String
-    /// The URL of the same database through pgbouncer, which gives each transaction one of two connections.
-    package let poolerURL: String
     /// The folder of the server: its socket, its log, and its data in `data`.
     package let folder: String
     private let count = Mutex(0)
@@ -20,11 +18,18 @@ package final class PostgresServer: Sendable {
         package let output: String
     }
 
-    /// Starts a server with `settings` in addition to its defaults.
-    package init(settings: [String] = ["fsync=off"]) throws {
+    /// What the URL of a database ends with.
+    private let place: String
+
+    /// Starts a server with `settings` in addition to its defaults. It listens at `port`, too, if `settings` say at which
+    /// addresses.
+    package init(settings: [String] = ["fsync=off"], port: Int? = nil) throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "postgres.sh")
         process.executableURL = script
         process.arguments = settings.flatMap { ["-c", $0] }
+        if let port {
+            process.environment = ProcessInfo.processInfo.environment.merging(["PGPORT": "\(port)"]) { $1 }
+        }
         let output = Pipe()
         process.standardInput = input
         process.standardOutput = output
@@ -36,9 +41,10 @@ package final class PostgresServer: Sendable {
             guard !more.isEmpty else { throw Failure(output: "postgres.sh ended: \(text)") }
             text += String(decoding: more, as: UTF8.self)
         }
-        url = text.trimmingCharacters(in: .newlines)
-        poolerURL = url + "&port=6432"
-        folder = String(url.drop { $0 != "=" }.dropFirst().prefix { $0 != "&" })
+        let first = text.trimmingCharacters(in: .newlines)
+        folder = String(first.drop { $0 != "=" }.dropFirst().prefix { $0 != "&" })
+        place = "?host=\(folder)&user=mpin" + (port.map { "&port=\($0)" } ?? "")
+        url = first.prefix { $0 != "?" } + place
     }
 
     deinit {
@@ -53,7 +59,16 @@ package final class PostgresServer: Sendable {
             return "test\(count)"
         }
         try run("CREATE DATABASE \(name)")
-        return "postgres:///\(name)?host=\(folder)&user=mpin"
+        return "postgres:///\(name)\(place)"
+    }
+
+    /// The URL of the same database through pgbouncer, which gives each transaction one of two connections.
+    package func throughPooler(_ url: String) -> String { url + "&port=6432" }
+
+    /// Gives the database of `url` a setting for all its later connections.
+    package func set(_ setting: String, in url: String) throws {
+        let change = "EXECUTE format('ALTER DATABASE %I SET \(setting)', current_database())"
+        try run("DO $$ BEGIN \(change); END $$", in: url)
     }
 
     /// Runs a statement in the database of `url`, or in the first one, and returns the output of psql.
@@ -77,15 +92,31 @@ package final class PostgresServer: Sendable {
 
     /// Sends a signal to the server and to all its processes for connections.
     package func signal(_ signal: Int32) throws {
-        let file = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
-        guard let parent = file.split(separator: "\n").first.flatMap({ Int32($0) }) else {
-            throw Failure(output: "postmaster.pid: \(file)")
-        }
-        for process in [parent] + (try children(of: parent)) { kill(process, signal) }
+        for process in try processes() { kill(process, signal) }
     }
 
-    private func children(of parent: Int32) throws -> [Int32] {
-        try String(contentsOfFile: "/proc/\(parent)/task/\(parent)/children", encoding: .utf8)
-            .split(separator: " ").compactMap { Int32($0) }
+    /// Lets no file of the server become longer than that, as on a full disk; nil: ends that. The server's user does it,
+    /// because root may have no right to in a container.
+    package func limitFiles(to bytes: Int?) throws {
+        let user = geteuid() == 0 ? ["/usr/sbin/runuser", "-u", "postgres", "--"] : ["/usr/bin/env"]
+        let limit = bytes.map(String.init) ?? "unlimited"
+        // A process may end meanwhile.
+        let each = "for process; do prlimit --pid $process --fsize=\(limit): || ! kill -0 $process || exit; done"
+        let shell = Process()
+        shell.executableURL = URL(filePath: user[0])
+        shell.arguments = user.dropFirst() + ["sh", "-c", each, "sh"] + (try processes().map(String.init))
+        try shell.run()
+        shell.waitUntilExit()
+        guard shell.terminationStatus == 0 else { throw Failure(output: "prlimit") }
+    }
+
+    /// The server's first process, and those that it has started.
+    private func processes() throws -> [Int32] {
+        let file = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
+        guard let first = file.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+            throw Failure(output: "postmaster.pid: \(file)")
+        }
+        let children = try String(contentsOfFile: "/proc/\(first)/task/\(first)/children", encoding: .utf8)
+        return [first] + children.split(separator: " ").compactMap { Int32($0) }
     }
 }

@@ -60,13 +60,14 @@ start "$@"
 "${as[@]}" "$bin/createdb" -h "$folder" -U mpin mpin
 cat >pgbouncer.ini <<SETTINGS
 [databases]
-mpin = host=$folder user=mpin
+* = host=$folder port=${PGPORT:-5432} user=mpin
 [pgbouncer]
 unix_socket_dir = $folder
 listen_port = 6432
 auth_type = any
 pool_mode = transaction
 default_pool_size = 2
+server_idle_timeout = 1
 SETTINGS
 "${as[@]}" /usr/sbin/pgbouncer --quiet pgbouncer.ini >pgbouncer.log 2>&1 </dev/null &
 pooler=$!
