@@ -114,8 +114,8 @@ final class PostgresStoreTests: XCTestCase {
     /// One has the only connection until its commit is cancelled; the other waits for it.
     func testTheStoreSaysWhoHasItsConnectionsAndWhoHasWaited() async throws {
         let server = try PostgresServer.shared.get()
-        let url = try server.newDatabase() + "&pool=1"
-        let store = try await opened(url)
+        let url = try server.newDatabase()
+        let store = try await opened(url + "&pool=1")
         try server.run(Self.sleepAtCommit.replacing("pg_sleep(3)", with: "pg_sleep(600)"), in: url)
         let before = store.poolUse
         XCTAssertEqual([before.most, before.busy, before.waiting, before.waits], [1, 0, 0, 1])
