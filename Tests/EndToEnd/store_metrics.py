@@ -68,16 +68,16 @@ def of_database(address: str, database: Database, wait_at_commit: str, login: Ca
     with refusing(database):
         assert not login()
     assert metrics.failures("conflict") > before["conflict"]
-    assert metrics.failures("unknown") == before["unknown"]
     with ThreadPoolExecutor(1) as threads, locked(database):
         database.ask(wait_at_commit)
         lost = threads.submit(login)
-        wait_until(lambda: database.ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "1")
+        waits = "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        wait_until(lambda: lost.done() or database.ask(waits) == "t")
         database.kill()
         assert not lost.result()
     assert metrics.failures("unknown") > before["unknown"], "the commit whose answer was lost"
     assert metrics.check() == ("DOWN", 0)
-    assert metrics.failures("unavailable") > before["unavailable"]
+    wait_until(lambda: metrics.failures("unavailable") > before["unavailable"])
     database.start_again()
     database.ask("DROP TRIGGER wait ON lasting_item; DROP FUNCTION wait")
     wait_until(lambda: metrics.check() == ("UP", 1))
@@ -92,12 +92,20 @@ def waiting(metrics: Metrics, database: Database) -> float:
 
     waits, seconds = use("waits_total"), use("wait_seconds_total")
     database.signal(signal.SIGSTOP)
-    threads = [threading.Thread(target=metrics.check) for _ in range(2)]
+    seen = threading.Event()
+
+    def ask() -> None:
+        # Who waits too long gives up.
+        while not seen.is_set():
+            metrics.check()
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
     try:
         for thread in threads:
             thread.start()
         wait_until(lambda: use("connections") == 1 and use("waiting") >= 1)
     finally:
+        seen.set()
         database.signal(signal.SIGCONT)
         for thread in threads:
             thread.join()
