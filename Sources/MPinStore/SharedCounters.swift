@@ -43,6 +43,9 @@ package actor SharedCounters: Counters {
 
     init(_ open: @escaping @Sendable () async throws -> any BucketBook) { self.open = open }
 
+    /// Nil before the first request, and if the book is no PostgreSQL database.
+    package var poolUse: PoolUse? { book?.poolUse }
+
     package func admit(_ counter: String, _ key: [UInt8], _ limit: RateLimit) async throws -> Int? {
         let name = counter + "/" + key.prefix(16).map { String($0, radix: 16) }.joined(separator: ".")
         let now = ContinuousClock.now
@@ -151,6 +154,9 @@ package actor SharedCounters: Counters {
 
 /// Keeps the buckets that several servers share.
 protocol BucketBook: Sendable {
+    /// Nil if there is no pool of connections.
+    var poolUse: PoolUse? { get }
+
     /// Adds requests to buckets. Returns for each the microseconds until it is full again.
     func add(_ changes: [BucketChange]) async throws -> [Int64?]
 

@@ -34,6 +34,7 @@ from phone import Phone, Refused, wait_until
 from ports import free_ports
 from relying_party import FAR, Person, answered, authorize
 from replicas import replicas
+from store_metrics import Metrics, of_database
 from two_nodes import guess, judged, refusal, replay
 
 
@@ -109,7 +110,11 @@ class Database:
 
     def crash(self) -> None:
         """Kills the server and starts it again. It has to recover from its log."""
-        self._kill()
+        self.kill()
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Starts the server after it was killed."""
         self._script("again")
 
     def add_standby(self) -> None:
@@ -119,7 +124,7 @@ class Database:
 
     def fail_over(self) -> None:
         """Kills the server, and makes the standby the server that takes writes."""
-        self._kill()
+        self.kill()
         self._script("promote")
 
     def psql(self, *more: str) -> list[str]:
@@ -137,7 +142,7 @@ class Database:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, how)
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
         processes = self._processes()
         self.signal(signal.SIGKILL)
         wait_until(lambda: not Path(f"/proc/{processes[0]}").exists())
@@ -403,6 +408,8 @@ def clocks(folder: Path, database: Database, nodes: list[Server]) -> str:
             found = health(address)
             assert found["checks"]["clock"] == ("UP" if is_ready else "DOWN"), (seconds, found)
             assert (found["status"] == "UP") == is_ready, (seconds, found)
+            offset = Metrics(address).value("mpin_clock_offset_seconds")
+            assert abs(offset - seconds) < 2, f"{seconds:+d} s, in the metrics {offset:+.1f} s"
             phone = registered(nodes, f"clock{len(said)}@example.com")
             for _ in range(10):
                 Roaming([*nodes, wrong], phone.user, like=phone).login(PIN)
@@ -498,6 +505,23 @@ def unanswered(nodes: list[Server], database: Database) -> str:
     return f"503 after {took:.1f} s"
 
 
+def metrics(folder: Path, database: Database, nodes: list[Server]) -> str:
+    """Adds a node whose metrics show what happens to it: full connections, conflicts, lost commits, no database."""
+    [port] = free_ports(1)
+    address, url = f"127.0.0.1:{port}", database.url + "&pool=1"
+    options = ["--admin-listen", address, "--rate-limits", "on", "--rate-login-address", "off"]
+    options += [word for name in ("database", "short-lived-store", "signals", "counters") for word in (f"--{name}", url)]
+    options += ["--public-url", nodes[0].backend, "--behind-proxy"]
+    node = Server(folder / "metrics", state=nodes[0].state, options=options)
+    phone = registered(nodes, "metrics@example.com")
+    try:
+        node.start()
+        there = Roaming([node], phone.user, like=phone)
+        return of_database(address, database, WAIT_AT_COMMIT, lambda: works(there))
+    finally:
+        node.kill()
+
+
 def assert_says_when(refused: Refused) -> None:
     """503 is only for a while, so it says when to come again."""
     assert refused.status != 503 or refused.retry_after is not None, f"{refused} without Retry-After"
@@ -541,6 +565,9 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
                 for node in nodes:
                     wait_until(lambda node=node: refusal(Roaming([node], phone.user, like=phone), PIN) == 503)
                 assert health(f"127.0.0.1:{port}")["checks"]["short-lived"] == "DOWN"
+                told = Metrics(f"127.0.0.1:{port}")
+                assert told.value("mpin_health_check", check="short-lived") == 0
+                assert told.value("mpin_store_errors_total", store="short-lived", kind="unavailable") > 0
                 redis.start_again()
                 begun = time.monotonic()
                 for node in nodes:
@@ -832,6 +859,7 @@ def main() -> int:
             ("storm", lambda: storm(nodes, options.guesses)),
             ("rates", lambda: rates(Path(folder), database, nodes[0].state)),
             ("clocks", lambda: clocks(Path(folder), database, nodes)),
+            ("metrics", lambda: metrics(Path(folder), database, nodes)),
             ("standstill", lambda: standstill(nodes, database)),
             ("unanswered", lambda: unanswered(nodes, database)),
             ("restored", lambda: restored(Path(folder), database, nodes)),
@@ -840,7 +868,7 @@ def main() -> int:
         ]
         if redis:
             # These do not depend on where short-lived items are.
-            skipped = {"operators", "lost node", "haproxy", "nginx", "stopped node", "clocks", "restored", "copied"}
+            skipped = {"operators", "lost node", "haproxy", "nginx", "stopped node", "clocks", "metrics", "restored", "copied"}
             named = [each for each in named if each[0] not in skipped]
             named += [
                 ("lost Redis", lambda: lost_redis(Path(folder), database, nodes, options.kills)),

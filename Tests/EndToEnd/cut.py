@@ -58,7 +58,7 @@ class FarDatabase(Database):
         self._script("promote")
 
     def kill(self) -> None:
-        self._kill()
+        self.kill()
 
 
 class Site:

@@ -122,7 +122,8 @@ final class AdminTests: XCTestCase {
         let mpind = try started(["--health-listen", "127.0.0.1:\(health)"])
         for _ in 0..<200 { XCTAssertEqual(try backend.call("GET", "/health/ready", port: health).status, 200) }
         let line = try XCTUnwrap(
-            try ask("/metrics").text.firstMatch(of: /mpin_store_operation_seconds_count{operation="check"} ([0-9]+)/))
+            try ask("/metrics").text.firstMatch(
+                of: /mpin_store_operation_seconds_count{store="lasting",operation="check"} ([0-9]+)/))
         let checks = try XCTUnwrap(Double(line.1))
         XCTAssertGreaterThan(checks, 0)
         XCTAssertLessThanOrEqual(checks, Date().timeIntervalSince(start) + 1)
@@ -144,7 +145,7 @@ final class AdminTests: XCTestCase {
             "mpin_http_requests_total{listener=\"public\",method=\"POST\",route=\"/rps/pass2\",code=\"200\"} 2",
             "mpin_http_requests_total{listener=\"public\",method=\"GET\",route=\"NotFound\",code=\"404\"} 1",
             "mpin_pairing_seconds_count 2", "# TYPE mpin_pairing_seconds histogram", "# TYPE mpin_live_sessions gauge",
-            "mpin_store_operation_seconds_count{operation=\"read\"}", "mpin_build_info{version=",
+            "mpin_store_operation_seconds_count{store=\"lasting\",operation=\"read\"}", "mpin_build_info{version=",
             "mpin_overloaded_total 0", "# TYPE mpin_admin_requests_total counter",
         ] {
             XCTAssertTrue(text.contains(line), "\(line) is not in \(text)")

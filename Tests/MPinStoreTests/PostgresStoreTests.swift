@@ -112,6 +112,28 @@ final class PostgresStoreTests: XCTestCase {
         try await untilItWorks { _ = try await store.read(self.k, at: self.now) }
     }
 
+    /// One has the only connection until its commit is cancelled; the other waits for it.
+    func testTheStoreSaysWhoHasItsConnectionsAndWhoHasWaited() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let store = try await opened(url + "&pool=1")
+        try server.run(Self.sleepAtCommit.replacing("pg_sleep(3)", with: "pg_sleep(600)"), in: url)
+        let before = store.poolUse
+        XCTAssertEqual([before.most, before.busy, before.waiting, before.waits], [1, 0, 0, 1])
+        let writer = Task { [now, k] in try await store.create(k, StoredItem(value: [1]), at: now) }
+        try await until { store.poolUse.busy == 1 }
+        let reader = Task { [now, k] in try await store.read(k, at: now) }
+        try await until { store.poolUse.waiting == 1 }
+        let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        try await until { try server.run(cancel + " AND datname = current_database()", in: url) == "t" }
+        if case .success = await writer.result { XCTFail("committed") }
+        let read = try await reader.value
+        XCTAssertNil(read)
+        let after = store.poolUse
+        XCTAssertEqual([after.busy, after.waiting, after.waits], [0, 0, 2])
+        XCTAssertGreaterThan(after.waited, before.waited)
+    }
+
     /// Each change takes a second.
     func testARequestDoesNotWaitLongerForManyChanges() async throws {
         let server = try PostgresServer.shared.get()

@@ -8,11 +8,16 @@ final class Health: Sendable {
     private struct State {
         var checks: [String: Check] = [:]
         var isDraining = false
+        /// What each check said when it last ran.
+        var last: [String: Bool] = [:]
     }
 
     private let state = NIOLockedValueBox(State())
 
     func add(_ name: String, _ check: @escaping Check) { state.withLockedValue { $0.checks[name] = check } }
+
+    /// What each check said when it last ran; those that have not run yet are missing.
+    var last: [String: Bool] { state.withLockedValue { $0.last } }
 
     /// Reports the process as not ready from now on, because it is about to end.
     func drain() { state.withLockedValue { $0.isDraining = true } }
@@ -20,11 +25,12 @@ final class Health: Sendable {
     /// Runs all checks and returns their results by name. A check that takes longer than two seconds has failed. While
     /// the process is ending, `running` is false.
     func report() async -> [String: Bool] {
-        let state = state.withLockedValue { $0 }
+        let state = self.state.withLockedValue { $0 }
         var report = await withTaskGroup(of: (String, Bool).self) { group in
             for (name, check) in state.checks { group.addTask { (name, await Self.inTime(check)) } }
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
+        self.state.withLockedValue { $0.last = report }
         if state.isDraining { report["running"] = false }
         return report
     }

@@ -63,6 +63,8 @@ package struct Daemon: Service {
         self.parts = parts
         rates = RateLimiter(parts.rates, counters: parts.counters, metrics: metrics)
         metrics.count(.build, [parts.version])
+        metrics.read { [health] in health.last.map { (.healthCheck, [$0.key], $0.value ? 1 : 0) } }
+        metrics.readPool("counters") { await (parts.counters as? SharedCounters)?.poolUse }
         self.logger = logger
         self.onReady = onReady
         hasRunBefore = parts.audit.hasLines
@@ -237,7 +239,7 @@ extension Daemon {
         if let server, server.config.shortLived == config.shortLived, !(server.shortLived is MemoryStore) {
             return server.shortLived
         }
-        return try await opened(config.shortLived) { try await $0.shortLived() }
+        return try await shortLivedStore(config.shortLived)
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
@@ -245,9 +247,9 @@ extension Daemon {
         let clock = try await storeClock(durable)
         var config = config
         if let clock { config.clock = { clock.now } }
-        let shortLived = try await opened(config.shortLived) { try await $0.shortLived() }
+        let shortLived = try await shortLivedStore(config.shortLived)
         watch(durable, shortLived, config)
-        if let memory = shortLived as? MemoryStore { metrics.gauge(.shortLivedItems) { Double(memory.count) } }
+        if let memory = shortLived as? MemoryStore { metrics.read { [(.shortLivedItems, [], Double(memory.count))] } }
         let appID = try await durable.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let authorities = config.authorities.map { TrustAuthorityClient($0, appID: appID, config) }
         let audit = ServiceAudit(config, metrics: metrics)
@@ -332,13 +334,29 @@ extension Daemon {
     fileprivate func storeClock(_ store: any Store) async throws -> StoreClock? {
         let clock: StoreClock?
         do { clock = try await StoreClock(store) } catch { throw StartError("the store's clock: \(error)") }
-        if let clock { health.add("clock") { clock.isNearOwn } }
+        if let clock {
+            health.add("clock") { clock.isNearOwn }
+            metrics.read { [(.clockOffset, [], -clock.seconds)] }
+        }
         return clock
     }
 
     private func lastingStore(_ config: RelyingPartyServiceConfig) async throws -> any Store {
-        MeteredStore(
-            config.layer(try await opened(config.database) { try await $0.lasting() }), metrics: metrics)
+        let store = try await opened(config.database) { try await $0.lasting() }
+        readPool(of: store, "lasting")
+        return MeteredStore(config.layer(store), "lasting", metrics: metrics)
+    }
+
+    /// Nothing is measured of a store in this process's memory.
+    private func shortLivedStore(_ url: String) async throws -> any Store {
+        let store = try await opened(url) { try await $0.shortLived() }
+        readPool(of: store, "short-lived")
+        return store is MemoryStore ? store : MeteredStore(store, "short-lived", metrics: metrics)
+    }
+
+    private func readPool(of store: any Store, _ name: String) {
+        guard let store = store as? PostgresStore else { return }
+        metrics.readPool(name) { store.poolUse }
     }
 
     /// Opens the store, signals or counters that the URL names. Throws `StartError`.

@@ -4,14 +4,18 @@ import MPinStore
 /// A store that measures the time of its operations and counts its failures.
 struct MeteredStore: Store {
     private let store: any Store
+    private let name: String
     private let metrics: Metrics
 
-    init(_ store: any Store, metrics: Metrics) {
+    /// `name`: what the store keeps, for the metrics' label.
+    init(_ store: any Store, _ name: String, metrics: Metrics) {
         self.store = store
+        self.name = name
         self.metrics = metrics
     }
 
     var isNear: Bool { store.isNear }
+    var expiresByItself: Bool { store.expiresByItself }
 
     func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
         try await metered("read") { try await store.read(key, at: now) }
@@ -52,10 +56,22 @@ struct MeteredStore: Store {
     /// counted.
     private func metered<Result>(_ operation: String, _ work: () async throws -> Result) async throws -> Result {
         let start = ContinuousClock.now
-        defer { metrics.observe(.storeSeconds, since: start, [operation]) }
+        defer { metrics.observe(.storeSeconds, since: start, [name, operation]) }
         do { return try await work() } catch let error as StoreError {
-            metrics.count(.storeErrors, [operation])
+            metrics.count(.storeErrors, [name, operation, error.kind])
             throw error
+        }
+    }
+}
+
+extension StoreError {
+    /// What the metrics call this error.
+    var kind: String {
+        switch self {
+        case .unusable: "unusable"
+        case .unavailable: "unavailable"
+        case .unknownOutcome: "unknown"
+        case .conflict: "conflict"
         }
     }
 }

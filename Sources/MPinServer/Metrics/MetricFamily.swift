@@ -11,6 +11,13 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case signatureSeconds = "mpin_signature_cpu_seconds"
     case storeSeconds = "mpin_store_operation_seconds"
     case storeErrors = "mpin_store_errors_total"
+    case storeConnections = "mpin_store_connections"
+    case storeConnectionsMost = "mpin_store_connections_most"
+    case storeWaiting = "mpin_store_waiting"
+    case storeWaits = "mpin_store_waits_total"
+    case storeWaitSeconds = "mpin_store_wait_seconds_total"
+    case healthCheck = "mpin_health_check"
+    case clockOffset = "mpin_clock_offset_seconds"
     case shortLivedItems = "mpin_live_sessions"
     case tokens = "mpin_token_requests_total"
     case adminRequests = "mpin_admin_requests_total"
@@ -31,6 +38,13 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .signatureSeconds: "Processor time of the signature of one token or certificate."
         case .storeSeconds: "Time of one store operation."
         case .storeErrors: "Store operations that failed."
+        case .storeConnections: "Connections to a PostgreSQL database in use."
+        case .storeConnectionsMost: "The most connections to a PostgreSQL database that the server opens (pool)."
+        case .storeWaiting: "Calls that wait for a connection to a PostgreSQL database now."
+        case .storeWaits: "Calls that have waited for a connection to a PostgreSQL database."
+        case .storeWaitSeconds: "Time that calls have waited for a connection to a PostgreSQL database."
+        case .healthCheck: "1 if a check of /health/ready succeeded when that was last asked, 0 if it failed."
+        case .clockOffset: "Seconds by which this machine's clock is ahead of the database's."
         case .shortLivedItems: "Short-lived items: running logins, tokens, access numbers."
         case .tokens: "Requests for OpenID tokens, by what they came to."
         case .adminRequests: "Requests to the admin API, by operation and outcome."
@@ -48,13 +62,16 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .logins: ["status"]
         case .blocked: ["block"]
         case .signatureSeconds: ["algorithm"]
-        case .storeSeconds, .storeErrors: ["operation"]
+        case .storeSeconds: ["store", "operation"]
+        case .storeErrors: ["store", "operation", "kind"]
+        case .storeConnections, .storeConnectionsMost, .storeWaiting, .storeWaits, .storeWaitSeconds: ["store"]
+        case .healthCheck: ["check"]
         case .tokens: ["grant", "outcome"]
         case .adminRequests: ["operation", "outcome"]
         case .logouts: ["by"]
         case .logoutTokens: ["outcome"]
         case .build: ["version"]
-        case .overloaded, .registrations, .pairingSeconds, .shortLivedItems: []
+        case .overloaded, .registrations, .pairingSeconds, .clockOffset, .shortLivedItems: []
         }
     }
 
@@ -75,7 +92,9 @@ enum MetricFamily: String, CaseIterable, Sendable {
 
     var type: String {
         switch self {
-        case .shortLivedItems, .build: "gauge"
+        case .storeConnections, .storeConnectionsMost, .storeWaiting, .healthCheck, .clockOffset, .shortLivedItems,
+            .build:
+            "gauge"
         default: buckets == nil ? "counter" : "histogram"
         }
     }

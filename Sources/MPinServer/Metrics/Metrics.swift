@@ -1,4 +1,5 @@
 import MPinOpenID
+import MPinStore
 import NIOConcurrencyHelpers
 
 /// The counts and times that one process measures. They are kept in memory and read as Prometheus text.
@@ -20,8 +21,11 @@ final class Metrics: Sendable {
     private struct State {
         var numbers: [MetricFamily: [[String]: Double]] = [:]
         var histograms: [MetricFamily: [[String]: Histogram]] = [:]
-        var gauges: [MetricFamily: @Sendable () async -> Double] = [:]
+        var readings: [@Sendable () async -> [Reading]] = []
     }
+
+    /// A value that is computed when the metrics are read, and the values of its labels.
+    typealias Reading = (family: MetricFamily, labels: [String], value: Double)
 
     private let state = NIOLockedValueBox(State())
 
@@ -39,9 +43,21 @@ final class Metrics: Sendable {
         }
     }
 
-    /// Adds a value that is computed when the metrics are read.
-    func gauge(_ family: MetricFamily, _ value: @escaping @Sendable () async -> Double) {
-        state.withLockedValue { $0.gauges[family] = value }
+    /// Adds values that are computed when the metrics are read.
+    func read(_ values: @escaping @Sendable () async -> [Reading]) {
+        state.withLockedValue { $0.readings.append(values) }
+    }
+
+    /// Adds the use of a store's connections. `name`: what the store keeps. A store without connections has no values.
+    func readPool(_ name: String, _ use: @escaping @Sendable () async -> PoolUse?) {
+        read {
+            guard let use = await use() else { return [] }
+            return [
+                (.storeConnections, [name], Double(use.busy)), (.storeConnectionsMost, [name], Double(use.most)),
+                (.storeWaiting, [name], Double(use.waiting)), (.storeWaits, [name], Double(use.waits)),
+                (.storeWaitSeconds, [name], use.waited / .seconds(1)),
+            ]
+        }
     }
 
     /// Runs `work` and records how long it took, whether it failed or not.
@@ -66,7 +82,9 @@ extension Metrics {
     func text() async -> String {
         let snapshot = state.withLockedValue { $0 }
         var numbers = snapshot.numbers
-        for (family, value) in snapshot.gauges { numbers[family] = [[]: await value()] }
+        for read in snapshot.readings {
+            for (family, labels, value) in await read() { numbers[family, default: [:]][labels] = value }
+        }
         var lines: [String] = []
         for family in MetricFamily.allCases {
             var body: [String] = []

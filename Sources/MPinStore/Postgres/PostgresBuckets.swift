@@ -6,6 +6,8 @@ struct PostgresBuckets: BucketBook {
         store = try await PostgresStore(url, .shortLived, patience: .seconds(1))
     }
 
+    var poolUse: PoolUse? { store.poolUse }
+
     func add(_ changes: [BucketChange]) async throws -> [Int64?] {
         let commands = changes.map { change in
             PostgresCommand(

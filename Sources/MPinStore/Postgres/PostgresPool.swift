@@ -19,6 +19,9 @@ final class PostgresPool: Sendable {
         /// Until this moment no connection is opened, because the last tries failed.
         var pauseEnd = ContinuousClock.now
         var lastFailure = ""
+        /// How many waits have ended, and how long they took together.
+        var waits = 0
+        var waited = Duration.zero
     }
 
     let trips = TripCount()
@@ -32,6 +35,14 @@ final class PostgresPool: Sendable {
     private static let mostWaiting = 2000
 
     init(_ url: PostgresURL) { self.url = url }
+
+    var use: PoolUse {
+        state.withLock { state in
+            PoolUse(
+                most: url.poolSize, busy: state.count - state.idle.count, waiting: state.waiting.count,
+                waits: state.waits, waited: state.waited)
+        }
+    }
 
     /// Calls `body` with a connection that nobody else uses meanwhile. After an error that leaves a transaction open,
     /// rolls it back.
@@ -69,7 +80,13 @@ final class PostgresPool: Sendable {
     private func take(by deadline: ContinuousClock.Instant) async throws -> PostgresLink {
         while true {
             var alarm: Scheduled<Void>?
-            defer { alarm?.cancel() }
+            let start = ContinuousClock.now
+            defer {
+                if let alarm {
+                    alarm.cancel()
+                    noteWait(since: start)
+                }
+            }
             let link = try await withCheckedThrowingContinuation { (waiter: Waiter) in
                 switch nextStep(waiter) {
                 case .use(let link): waiter.resume(returning: link)
@@ -80,6 +97,14 @@ final class PostgresPool: Sendable {
                 }
             }
             if let link { return link }
+        }
+    }
+
+    private func noteWait(since start: ContinuousClock.Instant) {
+        let waited = ContinuousClock.now - start
+        state.withLock { state in
+            state.waits += 1
+            state.waited += waited
         }
     }
 
@@ -166,4 +191,18 @@ final class PostgresPool: Sendable {
         }
         next?.resume(returning: isLost ? nil : link)
     }
+}
+
+/// How callers use the connections of a store.
+package struct PoolUse: Sendable {
+    /// The most connections that there may be.
+    package let most: Int
+    /// Connections that a caller has now, and those that are being opened.
+    package let busy: Int
+    /// Callers that wait for a connection now.
+    package let waiting: Int
+    /// Waits that have ended since the store was opened, also without a connection, and how long they took together. The
+    /// first caller of a connection waits until it is open.
+    package let waits: Int
+    package let waited: Duration
 }

@@ -27,6 +27,7 @@ package final class PostgresStore: WholeStore {
 
     /// How often the store has waited for an answer of the server.
     package var trips: Int { pool.trips.value }
+    package var poolUse: PoolUse { pool.use }
 
     /// How often a transaction starts again because others changed the same items.
     private static let tries = 8

@@ -2,6 +2,8 @@
 struct RedisBuckets: BucketBook {
     private let client: RedisClient
 
+    let poolUse: PoolUse? = nil
+
     init(_ url: RedisURL) { client = RedisClient(url) }
 
     func add(_ changes: [BucketChange]) async throws -> [Int64?] {
