@@ -21,8 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import checks
-from cluster import ANSWER, Database, audit, chains_are_whole, make_audit, works
+from cluster import Database, audit, chains_are_whole, make_audit, works
 from fronts import NODES, haproxy_command, is_up, patiently, registered
+from invariants import ANSWER
 from kept import LATER, Kept
 from machines import HERE, NETWORK, Machines
 from node import LOST, PIN, PROGRAM, ROOT, Server
@@ -31,7 +32,7 @@ from ports import free_ports
 from two_nodes import judged, refusal
 
 #: The most seconds for which a node's readiness may be wrong, and until logins go on once the database takes writes.
-READINESS, RETURN = 10, 10
+READINESS, RETURN = 10, 5
 #: The people whose PINs are guessed in each check.
 GUESSED = 8
 
