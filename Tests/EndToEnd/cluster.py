@@ -27,6 +27,7 @@ from typing import Any
 
 import checks
 import requests
+import restores
 from flood import flood
 from fronts import NODES, killed, paused, rolled
 from invariants import ANSWER, Invariants, assert_says_when
@@ -537,33 +538,9 @@ def redis_stands_still(database: Database, nodes: list[Server]) -> str:
 
 
 def restored(folder: Path, database: Database, nodes: list[Server]) -> str:
-    """Dumps the database and restores it under another name, as docs/postgres.md says. Whoever was registered logs in, and
-    a token that was issued before the dump is not in it."""
-    phone = registered(nodes, "dumped@example.com")
-    token = phone.pass2(phone.pass2_body(phone.pass1(PIN)))
-    dump = folder / "mpin.dump"
-    place = database.url.replace("postgres:", "postgresql:")
-    other = database.url.replace("///mpin?", "///restored?")
-    dumping = ["pg_dump", "--format=custom", "--no-unlogged-table-data", f"--file={dump}", f"--dbname={place}"]
-    subprocess.run(dumping, check=True)
-    subprocess.run(["createdb", f"--maintenance-db={place}", "restored"], check=True)
-    to = other.replace("postgres:", "postgresql:")
-    subprocess.run(["pg_restore", "--exit-on-error", f"--dbname={to}", str(dump)], check=True)
-    options = [word for name in ("--database", "--short-lived-store") for word in (name, other)]
-    node = Server(folder / "restored", state=nodes[0].state, options=options)
-    try:
-        node.start()
-        here = Roaming([node], phone.user, like=phone)
-        try:
-            here.authenticate(token)
-        except Refused as refused:
-            assert refused.status == 408, refused
-        else:
-            raise AssertionError("a token came back with the dump")
-        here.login(PIN)
-    finally:
-        node.kill()
-    return "registrations are in a dump, tokens are not"
+    """Restores the database and the D-TAs' shares under another name."""
+    logs = [Path(audit(node)[1]) for node in nodes]
+    return restores.restored(folder, nodes, database.url, logs, audit(nodes[0]))
 
 
 def copied(folder: Path, database: Database) -> str:
@@ -752,6 +729,12 @@ def main() -> int:
         def proxied(proxy: str) -> str:
             return killed(Path(folder) / proxy, proxy, nodes[0].state, stores(database), 20, options.whole)
 
+        def stopped(name: str) -> str:
+            return paused(Path(folder) / name, nodes[0].state, stores(database), 20, options.whole)
+
+        def restarted(name: str) -> str:
+            return rolled(Path(folder) / name, nodes[0].state, stores(database), 20, [PROGRAM], is_whole=options.whole)
+
         def holding(place: Path, check: Callable[[], str]) -> Callable[[], str]:
             return lambda: Invariants(place, nodes, database.url).around(check)
 
@@ -764,8 +747,8 @@ def main() -> int:
             ("lost node", lambda: lost_node(nodes, 20)),
             ("haproxy", lambda: proxied("haproxy")),
             ("nginx", lambda: proxied("nginx")),
-            ("stopped node", lambda: paused(Path(folder) / "paused", nodes[0].state, stores(database), 20)),
-            ("restarts", lambda: rolled(Path(folder) / "restarts", nodes[0].state, stores(database), 20, [PROGRAM])),
+            ("stopped node", lambda: stopped("paused")),
+            ("restarts", lambda: restarted("restarts")),
             ("D-TA", lambda: replicas(Path(folder))),
             ("lost database", lambda: lost_database(Path(folder), nodes, database, options.kills)),
             ("storm", lambda: storm(nodes, options.guesses)),
