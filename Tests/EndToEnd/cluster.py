@@ -460,7 +460,7 @@ def unanswered(nodes: list[Server], database: Database) -> str:
 def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int) -> str:
     """Kills Redis while people log in. Logins that have begun fail, and each node logs people in again within three seconds
     of its return. Wrong PINs are not forgotten, and a node says that it is not ready."""
-    assert database.redis is not None
+    assert isinstance(database.redis, Redis)
     redis = database.redis
     invariants = Invariants(folder / "lost-redis", nodes, database.url)
     [port] = free_ports(1)
@@ -519,7 +519,7 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
 
 def redis_stands_still(database: Database, nodes: list[Server]) -> str:
     """Stops Redis for a while (SIGSTOP). Requests get 503 in bounded time, and logins go on afterwards."""
-    assert database.redis is not None
+    assert isinstance(database.redis, Redis)
     phone = registered(nodes, "still@example.com")
     database.redis.signal(signal.SIGSTOP)
     begun = time.monotonic()
