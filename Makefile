@@ -198,9 +198,12 @@ cut-test: lib server build/oidc-venv/installed ## three servers, a PostgreSQL pr
 	MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python Tests/EndToEnd/cut.sh \
 		build/oidc-venv/bin/python -B Tests/EndToEnd/cut.py
 
-LONG += cluster-test-whole upgrade-test cut-test store-test
+patroni-test: lib server build/oidc-venv/installed ## three servers and two PostgreSQL servers that Patroni runs, of which each is killed
+	$(CLUSTER)/managed.py
+
+LONG += cluster-test-whole upgrade-test cut-test patroni-test store-test
 TESTS += store-logins
-.PHONY: cluster-test-whole upgrade-test cut-test store-logins cost-test
+.PHONY: cluster-test-whole upgrade-test cut-test patroni-test store-logins cost-test
 
 engines-test: lib server $(LOAD) build/oidc-venv/installed ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
 	$(CLUSTER)/engines.py $(ENGINES_FLAGS)

@@ -20,51 +20,46 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import checks
 import requests
-from fronts import NODES, killed, patiently, paused, rolled
-from kept import Kept
+import restores
+from flood import flood
+from fronts import NODES, killed, paused, rolled
+from invariants import ANSWER, Invariants, assert_says_when
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
 from relying_party import FAR, Person, answered, authorize
 from replicas import replicas
+from roaming import Roaming, registered
+from script import Script
+from sentinels import Sentinels, lost_primary
 from store_metrics import Metrics, of_database
 from two_nodes import guess, judged, refusal, replay
 
 
+#: The faults during which, with --whole, everything goes on that `Invariants` checks. The other checks that make something
+#: fail do so always, or at servers of their own.
+FAULTS = {"lost node", "clocks", "standstill", "unanswered", "Redis stopped"}
 #: How much more memory in MB a node may need after the last of several faults than after the first.
 GROWTH = 4
 #: The most connections of a node to the database, as docs/postgres.md says: eight for what lasts and eight for what is
 #: short-lived.
 CONNECTIONS = 16
-#: The most seconds until a request is answered whatever happens: five, and what a busy machine needs.
-ANSWER = 9
 
 
 class Redis:
     """A real Redis server, without a port. It ends with this process."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [ROOT / "Tests/StoreEngines/redis.sh"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self.url = self._line()
+        self._script = Script("redis.sh")
+        self.url = self._script.line()
         self._folder = Path(self.url.partition("socket=")[2]).parent
-
-    def _line(self) -> str:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline().decode().strip()
-        assert line, "redis.sh ended"
-        return line
 
     @property
     def pid(self) -> int:
@@ -75,32 +70,25 @@ class Redis:
 
     def start_again(self) -> None:
         """Starts the server after it was killed. It is empty."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(b"\n")
-        self._process.stdin.flush()
-        self._line()
+        self._script.tell()
+        self._script.line()
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._script.close()
 
 
 class Database:
     """A real PostgreSQL server, without a port. It ends with this process."""
 
-    def __init__(self, redis: Redis | None = None, settings: Sequence[str] = (), prefix: Sequence[str] = ()) -> None:
+    def __init__(
+        self, redis: Redis | Sentinels | None = None, settings: Sequence[str] = (), prefix: Sequence[str] = (),
+        script: str = "postgres.sh",
+    ) -> None:  # fmt: skip
         """redis: what keeps everything that is good for minutes, in the place of the database. settings: options of the
-        server. prefix: a command that runs it."""
+        server. prefix: a command that runs it. script: what starts it."""
         self.redis = redis
-        self._process = subprocess.Popen(
-            [*prefix, ROOT / "Tests/StoreEngines/postgres.sh", *settings],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        assert self._process.stdout is not None
-        self.url = self._process.stdout.readline().decode().strip()
+        self.script = Script(script, *settings, prefix=prefix)
+        self.url = self.script.line()
         self.folder = Path(self.url.partition("host=")[2].partition("&")[0])
 
     @property
@@ -155,32 +143,7 @@ class Database:
         subprocess.run([ROOT / "Tests/StoreEngines/postgres.sh", how, self.folder], check=True, capture_output=True)
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-class Roaming(Phone):
-    """A phone each of whose requests goes to any node, as a load balancer would send it."""
-
-    def __init__(self, nodes: list[Server], user: str, like: Phone | None = None) -> None:
-        """like: a phone whose identity this one has, too."""
-        self._nodes = nodes
-        super().__init__("", user)
-        if like is not None:
-            self.id, self.token = like.id, like.token
-
-    @property
-    def _backend(self) -> str:
-        return random.choice(self._nodes).backend
-
-    @_backend.setter
-    def _backend(self, _: str) -> None:
-        pass
-
-
-def registered(nodes: list[Server], user: str) -> Roaming:
-    return Roaming(nodes, user).register(PIN)
+        self.script.close()
 
 
 def guesser(nodes: list[Server], name: str) -> Roaming:
@@ -287,18 +250,14 @@ def lost_node(nodes: list[Server], count: int) -> str:
 def lost_database(folder: Path, nodes: list[Server], database: Database, count: int) -> str:
     """Kills the database while people register and log in, and operators work. What was acknowledged is there afterwards, and
     no answer was anything but right, a refusal that says "later", or a lost challenge."""
-    kept = Kept(folder / "crashed", nodes[0].backend, database.url, lambda user: registered(nodes, user))
+    invariants = Invariants(folder / "crashed", nodes, database.url)
     took = []
-    with kept.meanwhile():
+    with invariants.meanwhile():
         for _ in range(count):
-            wait_until(lambda size=len(kept): len(kept) > size + 8)
+            wait_until(lambda size=len(invariants): len(invariants) > size + 8)
             database.crash()
-            begun = time.monotonic()
-            for node in nodes:
-                phone = wait_until(lambda node=node: at_node(node, kept.registered[0]))
-                wait_until(lambda phone=phone: works(phone))
-            took.append(time.monotonic() - begun)
-    return f"{kept.check(patiently)} outlived {count} kills of the database; logins {max(took):.1f} s after its return"
+            took.append(invariants.back_at_all())
+    return f"{count} kills of the database; logins {max(took):.1f} s after its return; {invariants.check()}"
 
 
 def memory(nodes: list[Server], database: Database, rounds: int) -> str:
@@ -522,17 +481,12 @@ def metrics(folder: Path, database: Database, nodes: list[Server]) -> str:
         node.kill()
 
 
-def assert_says_when(refused: Refused) -> None:
-    """503 is only for a while, so it says when to come again."""
-    assert refused.status != 503 or refused.retry_after is not None, f"{refused} without Retry-After"
-
-
 def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int) -> str:
     """Kills Redis while people log in. Logins that have begun fail, and each node logs people in again within three seconds
     of its return. Wrong PINs are not forgotten, and a node says that it is not ready."""
-    assert database.redis is not None
+    assert isinstance(database.redis, Redis)
     redis = database.redis
-    kept = Kept(folder / "kept-redis", nodes[0].backend, database.url, lambda user: registered(nodes, user))
+    invariants = Invariants(folder / "lost-redis", nodes, database.url)
     [port] = free_ports(1)
     watched = Server(
         folder / "watched", state=nodes[0].state, options=[*stores(database), "--admin-listen", f"127.0.0.1:{port}"]
@@ -557,7 +511,7 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
         watched.start()
         for thread in threads:
             thread.start()
-        with kept.meanwhile():
+        with invariants.meanwhile():
             for _ in range(count):
                 size = len(logged_in)
                 wait_until(lambda size=size: len(logged_in) > size + 5)
@@ -584,16 +538,15 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
     assert max(took) < 3, took
     assert [refusal(guessed, "4323"), refusal(guessed, PIN)] == [410, 410]
     assert judged(nodes, guessed.request_id) == 3, "more than three guesses were judged"
-    said = kept.check(patiently)
     return (
-        f"{said} outlived {count} kills of Redis; {len(logged_in)} logins, the first ones at most {max(took):.1f} s after "
-        "its return"
+        f"{count} kills of Redis; {len(logged_in)} logins, the first ones at most {max(took):.1f} s after its return; "
+        f"{invariants.check()}"
     )
 
 
 def redis_stands_still(database: Database, nodes: list[Server]) -> str:
     """Stops Redis for a while (SIGSTOP). Requests get 503 in bounded time, and logins go on afterwards."""
-    assert database.redis is not None
+    assert isinstance(database.redis, Redis)
     phone = registered(nodes, "still@example.com")
     database.redis.signal(signal.SIGSTOP)
     begun = time.monotonic()
@@ -612,33 +565,9 @@ def redis_stands_still(database: Database, nodes: list[Server]) -> str:
 
 
 def restored(folder: Path, database: Database, nodes: list[Server]) -> str:
-    """Dumps the database and restores it under another name, as docs/postgres.md says. Whoever was registered logs in, and
-    a token that was issued before the dump is not in it."""
-    phone = registered(nodes, "dumped@example.com")
-    token = phone.pass2(phone.pass2_body(phone.pass1(PIN)))
-    dump = folder / "mpin.dump"
-    place = database.url.replace("postgres:", "postgresql:")
-    other = database.url.replace("///mpin?", "///restored?")
-    dumping = ["pg_dump", "--format=custom", "--no-unlogged-table-data", f"--file={dump}", f"--dbname={place}"]
-    subprocess.run(dumping, check=True)
-    subprocess.run(["createdb", f"--maintenance-db={place}", "restored"], check=True)
-    to = other.replace("postgres:", "postgresql:")
-    subprocess.run(["pg_restore", "--exit-on-error", f"--dbname={to}", str(dump)], check=True)
-    options = [word for name in ("--database", "--short-lived-store") for word in (name, other)]
-    node = Server(folder / "restored", state=nodes[0].state, options=options)
-    try:
-        node.start()
-        here = Roaming([node], phone.user, like=phone)
-        try:
-            here.authenticate(token)
-        except Refused as refused:
-            assert refused.status == 408, refused
-        else:
-            raise AssertionError("a token came back with the dump")
-        here.login(PIN)
-    finally:
-        node.kill()
-    return "registrations are in a dump, tokens are not"
+    """Restores the database and the D-TAs' shares under another name."""
+    logs = [Path(audit(node)[1]) for node in nodes]
+    return restores.restored(folder, nodes, database.url, logs, audit(nodes[0]))
 
 
 def copied(folder: Path, database: Database) -> str:
@@ -701,44 +630,36 @@ def failover(folder: Path, redis: Redis | None) -> str:
     database.add_standby()
     nodes = start(folder / "failover", database)
     try:
-        kept = Kept(folder / "kept", nodes[0].backend, database.url, lambda user: registered(nodes, user))
-        guessed, fresh, blocked = (guesser(nodes, name) for name in ("guessed", "fresh", "blocked"))
-        assert [refusal(guessed, "4321"), refusal(guessed, "4322")] == [401, 401]
-        assert [refusal(blocked, pin) for pin in ("4321", "4322", "4323")] == [401, 401, 410]
-        done = threading.Event()
-
-        def attack() -> None:
-            while not done.is_set():
-                refusal(fresh, "4321")
-
-        threads = [threading.Thread(target=attack) for _ in range(2)]
-        with kept.meanwhile():
-            for thread in threads:
-                thread.start()
-            try:
-                wait_until(lambda: len(kept) > 12)
-                database.fail_over()
-                begun, size = time.monotonic(), len(kept.registered)
-                wait_until(lambda: len(kept.registered) > size)
-                took = time.monotonic() - begun
-            finally:
-                done.set()
-                for thread in threads:
-                    thread.join()
-        assert took < 5, f"the first registration came {took:.1f} s after the promotion"
-        # The two wrong PINs before the failover are not forgotten, so only one more is judged.
-        for phone in (fresh, guessed):
-            wait_until(lambda phone=phone: refusal(phone, "4323") == 410)
-            found = judged(nodes, phone.request_id)
-            assert 0 < found <= 3, f"{found} guesses were judged"
-        wait_until(lambda: refusal(blocked, PIN) == 410)
-        said = kept.check(patiently)
+        invariants = Invariants(folder / "failed-over", nodes, database.url)
+        with invariants.meanwhile():
+            wait_until(lambda: len(invariants) > 12)
+            database.fail_over()
+            took = invariants.back_at_all()
+            wait_until(lambda size=len(invariants): len(invariants) > size + 8)
+        assert took < 5, f"the first registrations came {took:.1f} s after the promotion"
+        said = invariants.check()
         chains_are_whole(nodes)
-        return f"{said}, a block and all wrong PINs outlived it; {took:.1f} s until it took writes"
+        return f"{took:.1f} s until it took writes at each node; {said}"
     finally:
         for node in nodes:
             node.kill()
         database.close()
+
+
+def sentinels(folder: Path) -> str:
+    """Kills the primary of a Redis with a replica and Sentinels while people log in at servers of their own."""
+    redis = Sentinels(folder)
+    database = Database(redis)
+    nodes = start(folder / "sentinels", database)
+    try:
+        said = lost_primary(redis, Invariants(folder / "sentinel", nodes, database.url))
+        chains_are_whole(nodes)
+        return said
+    finally:
+        for node in nodes:
+            node.kill()
+        database.close()
+        redis.close()
 
 
 def chains_are_whole(nodes: list[Server]) -> int:
@@ -779,14 +700,6 @@ def make_audit(node: Server) -> None:
     """Makes the folder of a node's audit log, and the key, which all nodes share."""
     (node.folder / "audit").mkdir()
     mpind("keys", "new", "--keep", f"{node.state}/audit.key")
-
-
-def at_node(node: Server, phone: Phone) -> Roaming | None:
-    """Returns the phone with all its requests to one node; None if the node refuses."""
-    try:
-        return Roaming([node], phone.user, like=phone)
-    except (Refused, *LOST):
-        return None
 
 
 def works(phone: Phone) -> bool:
@@ -843,6 +756,15 @@ def main() -> int:
         def proxied(proxy: str) -> str:
             return killed(Path(folder) / proxy, proxy, nodes[0].state, stores(database), 20, options.whole)
 
+        def stopped(name: str) -> str:
+            return paused(Path(folder) / name, nodes[0].state, stores(database), 20, options.whole)
+
+        def restarted(name: str) -> str:
+            return rolled(Path(folder) / name, nodes[0].state, stores(database), 20, [PROGRAM], is_whole=options.whole)
+
+        def holding(place: Path, check: Callable[[], str]) -> Callable[[], str]:
+            return lambda: Invariants(place, nodes, database.url).around(check)
+
         named: list[checks.Check] = [
             ("any node", lambda: any_node(nodes, options.people)),
             ("guesses", lambda: guesses(nodes, options.people // 5, 60)),
@@ -852,8 +774,8 @@ def main() -> int:
             ("lost node", lambda: lost_node(nodes, 20)),
             ("haproxy", lambda: proxied("haproxy")),
             ("nginx", lambda: proxied("nginx")),
-            ("stopped node", lambda: paused(Path(folder) / "paused", nodes[0].state, stores(database), 20)),
-            ("restarts", lambda: rolled(Path(folder) / "restarts", nodes[0].state, stores(database), 20, [PROGRAM])),
+            ("stopped node", lambda: stopped("paused")),
+            ("restarts", lambda: restarted("restarts")),
             ("D-TA", lambda: replicas(Path(folder))),
             ("lost database", lambda: lost_database(Path(folder), nodes, database, options.kills)),
             ("storm", lambda: storm(nodes, options.guesses)),
@@ -874,8 +796,14 @@ def main() -> int:
                 ("lost Redis", lambda: lost_redis(Path(folder), database, nodes, options.kills)),
                 ("Redis stopped", lambda: redis_stands_still(database, nodes)),
             ]
-        elif options.whole:
-            named.append(("memory", lambda: memory(nodes, database, 1 + options.kills)))
+        if options.whole:
+            places = {name: Path(folder) / f"during-{name.replace(' ', '-')}" for name in FAULTS}
+            named = [(name, holding(places[name], check) if name in FAULTS else check) for name, check in named]
+            named.append(("flood", lambda: flood(nodes, 2000)))
+            if redis:
+                named.append(("Sentinels", lambda: sentinels(Path(folder))))
+            else:
+                named.append(("memory", lambda: memory(nodes, database, 1 + options.kills)))
         # After all that happened to the nodes.
         named.append(("audit", lambda: audited(nodes)))
         status = checks.run(named, options.only)

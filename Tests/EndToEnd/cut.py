@@ -21,8 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import checks
-from cluster import ANSWER, Database, audit, chains_are_whole, make_audit, works
+from cluster import Database, audit, chains_are_whole, make_audit, works
 from fronts import NODES, haproxy_command, is_up, patiently, registered
+from invariants import ANSWER
 from kept import LATER, Kept
 from machines import HERE, NETWORK, Machines
 from node import LOST, PIN, PROGRAM, ROOT, Server
@@ -31,7 +32,7 @@ from ports import free_ports
 from two_nodes import judged, refusal
 
 #: The most seconds for which a node's readiness may be wrong, and until logins go on once the database takes writes.
-READINESS, RETURN = 10, 10
+READINESS, RETURN = 10, 5
 #: The people whose PINs are guessed in each check.
 GUESSED = 8
 
@@ -134,11 +135,11 @@ class Site:
         return here
 
     def logins_go_on(self, numbers: set[int]) -> float:
-        """Waits until nodes log people in again. Returns how many seconds that took."""
+        """Waits until each of these nodes logs people in again. Returns how many seconds that took."""
         begun = time.monotonic()
-        for number in numbers:
-            phone = self.at(number, self._patient.pop())
-            wait_until(lambda phone=phone: works(phone))
+        phones = [self.at(number, self._patient.pop()) for number in numbers]
+        with ThreadPoolExecutor(NODES) as threads:
+            list(threads.map(lambda phone: wait_until(lambda: works(phone)), phones))
         took = time.monotonic() - begun
         assert took < RETURN, f"logins only after {took:.1f} s"
         return took
@@ -214,9 +215,14 @@ def cut_standby(site: Site) -> str:
         size = len(site.kept)
         assert site.refuses(0, 1) > 0 and len(site.kept) == size, "something was acknowledged without the standby"
         site.machines.mend()
+        begun = time.monotonic()
+        wait_until(lambda: site.database.ask("SELECT sync_state FROM pg_stat_replication") == "sync")
+        synchronous = time.monotonic() - begun
         back = site.logins_go_on(set(range(NODES)))
         site.is_told(set())
-    return f"{said(told, took)}, logins {back:.1f} s after its end; whole: {site.is_whole()}"
+    return (
+        f"{said(told, took)}, a standby {synchronous:.1f} s after its end, logins {back:.1f} s later; whole: {site.is_whole()}"
+    )
 
 
 def cut_primary(site: Site) -> str:
@@ -240,19 +246,20 @@ def lost_machine(site: Site) -> str:
     its transactions. Then the machine is back."""
     node = site.nodes[0]
     query = f"SELECT count(*) FROM pg_stat_activity WHERE client_addr = '{site.machines.addresses['node0']}'"
-    before = int(site.database.ask(query))
-    assert before > 0
-    site.machines.cut_off("node0")
-    node.kill()
-    begun = time.monotonic()
-    try:
-        wait_until(lambda: site.database.ask(query) == "0", 120)
-        took = time.monotonic() - begun
-    finally:
-        site.machines.mend()
-        node.start()
-    site.logins_go_on(set(range(NODES)))
-    return f"{before} connections ended after {took:.0f} s"
+    with site.guesses("machine"), site.kept.meanwhile():
+        before = int(site.database.ask(query))
+        assert before > 0
+        site.machines.cut_off("node0")
+        node.kill()
+        begun = time.monotonic()
+        try:
+            wait_until(lambda: site.database.ask(query) == "0", 120)
+            took = time.monotonic() - begun
+        finally:
+            site.machines.mend()
+            node.start()
+        site.logins_go_on(set(range(NODES)))
+    return f"{before} connections ended after {took:.0f} s; whole: {site.is_whole()}"
 
 
 def main() -> int:

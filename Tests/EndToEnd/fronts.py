@@ -99,11 +99,8 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
         return lambda: not was_down or len(kills) > before
 
     with behind(folder, proxy, state, options) as (url, nodes):
-        database = options[options.index("--database") + 1]
-        kept = None
-        if is_whole:
-            kept = Kept(folder / f"kept-{proxy}", url, database, lambda user: registered(url, user), [502, 504])
-        with Crowd(url, begins) as crowd, kept.meanwhile() if kept else contextlib.nullcontext():
+        keeping = Keeping(folder / f"kept-{proxy}", url, options, is_whole)
+        with Crowd(url, begins) as crowd, keeping.meanwhile():
             for node in nodes:
                 crowd.go_on(count)
                 if proxy == "haproxy":
@@ -115,7 +112,7 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
                 crowd.go_on(count)
                 is_down.clear()
                 node.start()
-        said = f"; {kept.check(patiently)} were not" if kept else ""
+        said = keeping.check()
         if proxy == "nginx":
             is_found_at_once(nodes, url)
     lost = len(crowd.lost)
@@ -123,6 +120,23 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
     if proxy == "nginx":
         no_post_was_repeated(folder / "tried.txt")
     return f"{len(crowd.logged_in)} logins, each node was killed once, {lost} logins that had begun were lost{said}"
+
+
+class Keeping:
+    """What people and operators do at a proxy meanwhile, if asked for, and whether it is there afterwards."""
+
+    def __init__(self, folder: Path, url: str, options: Sequence[str], is_wanted: bool) -> None:
+        """folder: a new one. options: those of the nodes."""
+        self._kept = None
+        if is_wanted:
+            database = options[options.index("--database") + 1]
+            self._kept = Kept(folder, url, database, lambda user: registered(url, user), [502, 504])
+
+    def meanwhile(self) -> contextlib.AbstractContextManager[None]:
+        return self._kept.meanwhile() if self._kept else contextlib.nullcontext()
+
+    def check(self) -> str:
+        return f"; {self._kept.check(patiently)} are there" if self._kept else ""
 
 
 def is_found_at_once(nodes: list[Server], url: str) -> None:
@@ -134,38 +148,42 @@ def is_found_at_once(nodes: list[Server], url: str) -> None:
     assert is_up(url), "nginx refuses requests though a node is up"
 
 
-def paused(folder: Path, state: str, options: Sequence[str], count: int) -> str:
+def paused(folder: Path, state: str, options: Sequence[str], count: int, is_whole: bool) -> str:
     """Stops a node behind haproxy (SIGSTOP), which leaves it out, and lets it go on later. No login fails that began after
     haproxy had noticed, nor any after the node goes on. Then no node is ready for a while, but all can log people in; again
-    no login fails."""
+    no login fails. is_whole: as in `killed`."""
     is_stopped, is_out = threading.Event(), threading.Event()
 
     def begins() -> Callable[[], bool]:
         was_out = is_out.is_set()
         return lambda: is_stopped.is_set() and not was_out
 
-    with behind(folder, "haproxy", state, options) as (url, nodes), Crowd(url, begins) as crowd:
-        crowd.go_on(count)
-        is_stopped.set()
-        os.kill(nodes[0].pid, signal.SIGSTOP)
-        try:
-            wait_until(lambda: haproxy_says(folder, nodes[:1], "DOWN"))
-            is_out.set()
-            phone = patiently(lambda: registered(url, "meanwhile@example.com"))
-            for _ in range(count):
-                patiently(lambda: phone.login(PIN))
-        finally:
-            os.kill(nodes[0].pid, signal.SIGCONT)
-        wait_until(lambda: haproxy_says(folder, nodes, "UP"))
-        crowd.go_on(count)
-        with unready(state):
-            wait_until(lambda: haproxy_says(folder, nodes, "DOWN"))
+    with behind(folder, "haproxy", state, options) as (url, nodes):
+        keeping = Keeping(folder / "kept-paused", url, options, is_whole)
+        with Crowd(url, begins) as crowd, keeping.meanwhile():
             crowd.go_on(count)
-        wait_until(lambda: haproxy_says(folder, nodes, "UP"))
-        crowd.go_on(count)
+            is_stopped.set()
+            os.kill(nodes[0].pid, signal.SIGSTOP)
+            try:
+                wait_until(lambda: haproxy_says(folder, nodes[:1], "DOWN"))
+                is_out.set()
+                phone = patiently(lambda: registered(url, "meanwhile@example.com"))
+                for _ in range(count):
+                    patiently(lambda: phone.login(PIN))
+            finally:
+                os.kill(nodes[0].pid, signal.SIGCONT)
+            wait_until(lambda: haproxy_says(folder, nodes, "UP"))
+            crowd.go_on(count)
+            with unready(state):
+                wait_until(lambda: haproxy_says(folder, nodes, "DOWN"))
+                crowd.go_on(count)
+            wait_until(lambda: haproxy_says(folder, nodes, "UP"))
+            crowd.go_on(count)
+        said = keeping.check()
     lost = len(crowd.lost)
     assert lost <= len(crowd.phones), f"{lost} logins lost"
-    return f"{len(crowd.logged_in) + count} logins, a node was stopped, {lost} logins that had begun were lost; then none was ready"
+    logins = len(crowd.logged_in) + count
+    return f"{logins} logins, a node was stopped, {lost} logins that had begun were lost; then none was ready{said}"
 
 
 @contextlib.contextmanager
@@ -180,30 +198,34 @@ def unready(state: str) -> Iterator[None]:
 
 
 def rolled(
-    folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path], has_health: bool = True
-) -> str:
+    folder: Path, state: str, options: Sequence[str], count: int, programs: list[Path], has_health: bool = True,
+    is_whole: bool = False,
+) -> str:  # fmt: skip
     """Replaces each node behind haproxy by one that runs `programs[0]`, one after the other, then each by `programs[1]`, and
     so on, while people log in and others register. None of their requests fails. At the start the nodes run the last of
-    the programs. has_health: whether all programs know the listener for health."""
+    the programs. has_health: whether all programs know the listener for health. is_whole: as in `killed`."""
     known: list[Phone] = []
 
-    with behind(folder, "haproxy", state, options, programs[-1], has_health) as (url, nodes), Crowd(url) as crowd:
-        for program in programs:
-            for number, node in enumerate(nodes, 1):
-                name = f"nodes/node{number}"
-                tell_haproxy(folder, f"set server {name} state drain")
-                wait_until(lambda number=number: statistics(folder)[number - 1]["scur"] == "0")
-                node.end(signal.SIGTERM)
-                known.append(patiently(lambda: registered(url, f"rolled{len(known)}@example.com")))
-                crowd.go_on(count)
-                node.program = program
-                node.start()
-                tell_haproxy(folder, f"set server {name} state ready")
-                wait_until(lambda: haproxy_says(folder, nodes, "UP"))
-                crowd.go_on(count)
-        for phone in known:
-            patiently(lambda phone=phone: phone.login(PIN))
-    return f"{len(crowd.logged_in)} logins while {len(known)} nodes were replaced, 0 failed"
+    with behind(folder, "haproxy", state, options, programs[-1], has_health) as (url, nodes):
+        keeping = Keeping(folder / "kept-rolled", url, options, is_whole)
+        with Crowd(url) as crowd, keeping.meanwhile():
+            for program in programs:
+                for number, node in enumerate(nodes, 1):
+                    name = f"nodes/node{number}"
+                    tell_haproxy(folder, f"set server {name} state drain")
+                    wait_until(lambda number=number: statistics(folder)[number - 1]["scur"] == "0")
+                    node.end(signal.SIGTERM)
+                    known.append(patiently(lambda: registered(url, f"rolled{len(known)}@example.com")))
+                    crowd.go_on(count)
+                    node.program = program
+                    node.start()
+                    tell_haproxy(folder, f"set server {name} state ready")
+                    wait_until(lambda: haproxy_says(folder, nodes, "UP"))
+                    crowd.go_on(count)
+            for phone in known:
+                patiently(lambda phone=phone: phone.login(PIN))
+        said = keeping.check()
+    return f"{len(crowd.logged_in)} logins while {len(known)} nodes were replaced, 0 failed{said}"
 
 
 @contextlib.contextmanager

@@ -1,5 +1,5 @@
 """What people and operators do while something fails, and whether it is still there afterwards: registrations, revocations,
-clients, and grants of apps."""
+blocks, clients, and grants of apps."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class Kept:
         folder.mkdir()
         self.registered: list[Phone] = []
         self.revoked: list[Phone] = []
+        self.blocked: list[Phone] = []
         self.clients: list[str] = []
         self.apps: list[mpin.Session] = []
         self._folder, self._issuer, self._database, self._register = folder, issuer, database, register
@@ -43,12 +44,14 @@ class Kept:
         self._numbers = itertools.count()
         self._app = f"app-{folder.name}"
         self._mpind("client", "add", self._app, *APP)
-        self._kinds = [self._add_registration, self._add_revocation, self._add_client, self._add_grant]
+        self._kinds = [
+            self._add_registration, self._add_revocation, self._add_block, self._add_client, self._add_grant
+        ]  # fmt: skip
         for add in self._kinds:
             add(self._name())
 
     def __len__(self) -> int:
-        return sum(map(len, (self.registered, self.revoked, self.clients, self.apps)))
+        return sum(map(len, (self.registered, self.revoked, self.blocked, self.clients, self.apps)))
 
     @contextlib.contextmanager
     def meanwhile(self) -> Iterator[None]:
@@ -83,15 +86,17 @@ class Kept:
         for phone in self.registered:
             try_until_there(lambda phone=phone: phone.login(PIN))
         for phone in self.revoked:
-            assert try_until_there(lambda phone=phone: _status(phone)) == 410, "a revocation is lost"
+            assert try_until_there(lambda phone=phone: _status(phone, PIN)) == 410, "a revocation is lost"
+        for phone in self.blocked:
+            assert try_until_there(lambda phone=phone: _status(phone, PIN)) == 410, "a block is lost"
         listed = [json.loads(line)["id"] for line in self._mpind("client", "list", "--json").splitlines()]
         lost = set(self.clients) - set(listed)
         assert not lost, f"lost clients: {lost}"
         for app in self.apps:
             wait_until(lambda app=app: _renewed(app))
         return (
-            f"{len(self.registered)} registrations, {len(self.revoked)} revocations, {len(self.clients)} clients and "
-            f"{len(self.apps)} grants"
+            f"{len(self.registered)} registrations, {len(self.revoked)} revocations, {len(self.blocked)} blocks, "
+            f"{len(self.clients)} clients and {len(self.apps)} grants"
         )
 
     def _attempt(self, add: Callable[[str], None]) -> None:
@@ -120,6 +125,13 @@ class Kept:
         self._mpind("user", "revoke", phone.user)
         self.revoked.append(phone)
 
+    def _add_block(self, name: str) -> None:
+        phone = self._register(f"{name}@example.com")
+        for _ in range(3):
+            status = _status(phone, "4321")
+        assert status == 410, status
+        self.blocked.append(phone)
+
     def _add_client(self, name: str) -> None:
         self._mpind("client", "add", name, "--redirect-uri", "https://shop.example.com/back")
         self.clients.append(name)
@@ -141,12 +153,13 @@ class Kept:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def _status(phone: Phone) -> int | None:
-    """The status of a login with the right PIN; None if it succeeds. Raises an error if the server says "later"."""
+def _status(phone: Phone, pin: str) -> int | None:
+    """The status of a login that the server has judged or refuses for good: 401 or 410; None if it succeeds. Raises an error
+    for all others."""
     try:
-        phone.login(PIN)
+        phone.login(pin)
     except Refused as refused:
-        if refused.status == 503:
+        if refused.status not in (401, 410):
             raise
         return refused.status
     return None

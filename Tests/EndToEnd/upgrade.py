@@ -13,9 +13,10 @@ import tempfile
 from pathlib import Path
 
 import checks
-from cluster import Database, Roaming, any_node, guesses, mpind, registered, stores, storm, waking
+from cluster import Database, any_node, guesses, mpind, stores, storm, waking
 from fronts import rolled
 from node import PIN, PROGRAM, Server
+from roaming import Roaming, registered
 from two_nodes import refusal
 
 
