@@ -100,11 +100,14 @@ package final class PostgresServer: Sendable {
     package func limitFiles(to bytes: Int?) throws {
         let user = geteuid() == 0 ? ["/usr/sbin/runuser", "-u", "postgres", "--"] : ["/usr/bin/env"]
         let limit = bytes.map(String.init) ?? "unlimited"
-        // A process may end meanwhile.
-        let each = "for process; do prlimit --pid $process --fsize=\(limit): || ! kill -0 $process || exit; done"
+        // The first process comes first, so that all that it starts later have the limit, too. One of them may end meanwhile.
+        let each = """
+            limit() { prlimit --pid "$1" --fsize=\(limit): || ! kill -0 "$1"; }
+            limit "$1" && for process in $(cat "/proc/$1/task/$1/children"); do limit "$process" || exit; done
+            """
         let shell = Process()
         shell.executableURL = URL(filePath: user[0])
-        shell.arguments = user.dropFirst() + ["sh", "-c", each, "sh"] + (try processes().map(String.init))
+        shell.arguments = user.dropFirst() + ["sh", "-c", each, "sh"] + (try processes().prefix(1).map(String.init))
         try shell.run()
         shell.waitUntilExit()
         guard shell.terminationStatus == 0 else { throw Failure(output: "prlimit") }
