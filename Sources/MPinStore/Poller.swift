@@ -17,6 +17,7 @@ final class Poller: Sendable {
     static let shared = Poller()
 
     private struct Entry {
+        let owner: ObjectIdentifier
         weak var link: (any Polled)?
     }
 
@@ -43,16 +44,23 @@ final class Poller: Sendable {
     }
 
     func add(_ link: any Polled, _ descriptor: Int32) throws {
-        links.withLock { $0[descriptor] = Entry(link: link) }
-        guard control(EPOLL_CTL_ADD, descriptor, 0) else {
+        let isAdded = links.withLock { links in
+            links[descriptor] = Entry(owner: ObjectIdentifier(link), link: link)
+            return control(EPOLL_CTL_ADD, descriptor, 0)
+        }
+        guard isAdded else {
             throw StoreError.unavailable("epoll: " + String(cString: strerror(errno)))
         }
     }
 
-    /// Forgets a socket. Call this before it is closed.
-    func remove(_ descriptor: Int32) {
-        _ = control(EPOLL_CTL_DEL, descriptor, 0)
-        links.withLock { $0[descriptor] = nil }
+    /// Forgets a socket of `link`, which calls this at its end, before it closes the socket. But libpq closes the socket of a
+    /// lost connection itself. Then its number may already be that of a newer connection, which goes on.
+    func remove(_ link: any Polled, _ descriptor: Int32) {
+        links.withLock { links in
+            guard links[descriptor]?.owner == ObjectIdentifier(link) else { return }
+            _ = control(EPOLL_CTL_DEL, descriptor, 0)
+            links[descriptor] = nil
+        }
     }
 
     /// Waits once until the socket can be read, or until it can be written if `forWriting`.

@@ -24,7 +24,7 @@ final class PostgresLink: Polled {
         try Poller.shared.add(self, descriptor)
     }
 
-    deinit { Poller.shared.remove(descriptor) }
+    deinit { Poller.shared.remove(self, descriptor) }
 
     /// Whether an exchange has found that the connection has ended.
     var isLost: Bool { state.withLock { $0.isLost } }

@@ -66,7 +66,7 @@ private final class RedisSubscription: Polled {
         Poller.shared.arm(descriptor, forWriting: false)
     }
 
-    deinit { Poller.shared.remove(descriptor) }
+    deinit { Poller.shared.remove(self, descriptor) }
 
     /// Waits until the connection is lost. False if it never came to listening.
     func end() async -> Bool {
