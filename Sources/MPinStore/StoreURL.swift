@@ -21,8 +21,13 @@ package enum StoreURL: Sendable, Equatable {
         case "rediss": throw StoreError.unusable("rediss: " + RedisURL.noTLS)
         default:
             throw StoreError.unusable(
-                "\(text): not sqlite:PATH, memory:, postgres://HOST/DATABASE, redis://HOST or a path")
+                "\(text[...colon]) not sqlite:PATH, memory:, postgres://HOST/DATABASE, redis://HOST or a path")
         }
+    }
+
+    /// The text of a URL for messages. Of one that is refused only the scheme, because there may be a password in it.
+    package static func shown(_ text: String) -> String {
+        (try? StoreURL(text)) == nil ? String(text.prefix { $0 != ":" }) : text
     }
 
     /// The path of the SQLite file. Throws ``StoreError/unusable(_:)`` for another engine.

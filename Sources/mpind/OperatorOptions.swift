@@ -95,7 +95,9 @@ struct DatabaseOptions: ParsableArguments {
     func path(_ name: String) throws -> String {
         if let stateDir { return "\(stateDir)/\(name).sqlite" }
         guard let database else { throw Self.unclear }
-        do { return try StoreURL(database).file() } catch { throw StartError("--database \(database): \(error)") }
+        do { return try StoreURL(database).file() } catch {
+            throw StartError("--database \(StoreURL.shown(database)): \(error)")
+        }
     }
 
     private static let unclear = StartError("give either --database or --state-dir")

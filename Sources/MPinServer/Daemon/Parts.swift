@@ -188,7 +188,7 @@ extension Daemon {
             }
             return try await MasterKeyring(database, clock: config.clock)
         } catch {
-            throw StartError("\(config.database): \(error)")
+            throw StartError("\(StoreURL.shown(config.database)): \(error)")
         }
     }
 
@@ -361,7 +361,7 @@ extension Daemon {
 
     /// Opens the store, signals or counters that the URL names. Throws `StartError`.
     fileprivate func opened<Engine>(_ url: String, _ open: (StoreURL) async throws -> Engine) async throws -> Engine {
-        do { return try await open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
+        do { return try await open(StoreURL(url)) } catch { throw StartError("\(StoreURL.shown(url)): \(error)") }
     }
 
     /// Checks the D-TAs' time permits for the first time, and adds their state to the health checks.

@@ -16,7 +16,9 @@ package func copyServiceDatabase(from: String, to: String) async throws -> Int {
 }
 
 private func place(_ text: String) throws -> StoreURL {
-    do { return try StoreURL(text) } catch let error as StoreError { throw StartError("\(text): \(error)") }
+    do { return try StoreURL(text) } catch let error as StoreError {
+        throw StartError("\(StoreURL.shown(text)): \(error)")
+    }
 }
 
 private func opened(_ url: StoreURL, _ text: String) async throws -> any WholeStore {

@@ -9,5 +9,5 @@ package func migrateDatabase(_ database: String) async throws -> [String] {
             throw StartError("\(database): not a postgres: URL; servers bring their files up to date themselves")
         }
         return try await PostgresStore.migrate(url)
-    } catch let error as StoreError { throw StartError("\(database): \(error)") }
+    } catch let error as StoreError { throw StartError("\(StoreURL.shown(database)): \(error)") }
 }

@@ -10,5 +10,5 @@ func openServiceDatabase(_ database: String) async throws -> any Store {
         let path = try url.file()
         guard try DatabaseKind(checking: path) == .rps else { throw StartError("\(database): not of an RPS") }
         return try await url.lasting()
-    } catch let error as StoreError { throw StartError("\(database): \(error)") }
+    } catch let error as StoreError { throw StartError("\(StoreURL.shown(database)): \(error)") }
 }

@@ -14,7 +14,7 @@ package struct PostgresURL: Sendable, Equatable {
     init(afterScheme rest: Substring) throws {
         let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let place = parts.first, place.hasPrefix("//") else {
-            throw StoreError.unusable("postgres:\(rest): not postgres://USER@HOST/DATABASE")
+            throw StoreError.unusable("postgres: not postgres://USER@HOST/DATABASE")
         }
         let authority = place.dropFirst(2).prefix { $0 != "/" }
         let at = authority.lastIndex(of: "@")

@@ -148,7 +148,9 @@ extension Settings {
     /// register again.
     private func shareDatabase() throws -> String {
         let text = try database()
-        do { _ = try databaseURL(text).file() } catch { throw StartError("--database \(text): \(error)") }
+        do { _ = try databaseURL(text).file() } catch {
+            throw StartError("--database \(StoreURL.shown(text)): \(error)")
+        }
         return text
     }
 
@@ -157,7 +159,7 @@ extension Settings {
             let url = try StoreURL(text)
             try url.require(.lasting)
             return url
-        } catch { throw StartError("--database \(text): \(error)") }
+        } catch { throw StartError("--database \(StoreURL.shown(text)): \(error)") }
     }
 
     private func serviceParts() throws -> Parts {
