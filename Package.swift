@@ -206,7 +206,7 @@ let package = Package(
         // Stores for tests. They detect code that relies on more than the `Store` protocol promises.
         .target(
             name: "StoreEngines", dependencies: ["MPinStore", "LoopbackServer"], path: "Tests/StoreEngines",
-            exclude: ["postgres.sh", "redis.sh", "sentinel.sh"],
+            exclude: ["patroni.sh", "postgres.sh", "redis.sh", "sentinel.sh"],
             swiftSettings: strict + [callersPlace]),
         tests("MPinStoreTests", ["MPinStore", "StoreEngines", "LoopbackServer"] + nio),
         tests(

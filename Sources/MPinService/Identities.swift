@@ -180,6 +180,8 @@ package struct Attempt: Sendable {
     /// Where the record is. It is kept because to find the slot of an unknown ID again would take time by which the
     /// answer could be told from that for a known one.
     let key: ItemKey
+    /// The slot of the ID, also of a known one.
+    let slot: ItemKey
     /// The identity's record, including this attempt.
     package let record: IdentityRecord
     /// The block that has begun because attempts in progress were counted as wrong: the process that judged them has
@@ -203,7 +205,7 @@ extension Identities {
         _ attempt: Attempt, _ settlement: Settlement, at now: Moment
     ) async throws -> (Verdict, NewBlock?) {
         let change = Settle(
-            key: attempt.key, name: attempt.record.mpinID, id: attempt.id, stored: attempt.stored,
+            key: attempt.key, slot: attempt.slot, name: attempt.record.mpinID, id: attempt.id, stored: attempt.stored,
             settlement: settlement, policy: policy, now: now)
         return try await store.performOnce(change, at: now, .ordered)
     }
@@ -254,7 +256,8 @@ private struct Reserve: NamedChange {
             let (reservation, block) = record.reserve(attempt)
             entry = .init(record)
             return Attempt(
-                id: id, reservation: reservation, isKnown: isKnown, key: key, record: record, block: block)
+                id: id, reservation: reservation, isKnown: isKnown, key: key, slot: place, record: record,
+                block: block)
         }
     }
 
@@ -262,12 +265,12 @@ private struct Reserve: NamedChange {
         let first = try IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now).stored()
         let write = BlindWrite.appendOrFill(
             known, attempt.packed, slot: place, beginning: IdentityRecord.beginning(stranger), first: first)
-        return BlindForm([write]) { [id, known] results in
+        return BlindForm([write]) { [id, known, place] results in
             guard let written = results.first ?? nil else { throw Unpacker.foreign }
             let (record, reservation, block) = try IdentityRecord.withLastAttempt(stored: written.item.value)
             return Attempt(
-                id: id, reservation: reservation, isKnown: written.key == known, key: written.key, record: record,
-                block: block, stored: written.item.value)
+                id: id, reservation: reservation, isKnown: written.key == known, key: written.key, slot: place,
+                record: record, block: block, stored: written.item.value)
         }
     }
 
@@ -279,6 +282,7 @@ private struct Settle: NamedChange {
     static let name = "settle"
 
     let key: ItemKey
+    let slot: ItemKey
     /// The name in the record when the attempt was reserved. Another unknown ID may have taken the slot since then.
     let name: String
     let id: Int64
@@ -307,7 +311,9 @@ private struct Settle: NamedChange {
         guard let stored else { return nil }
         var record = try IdentityRecord(stored: stored)
         let result = settle(&record)
-        return BlindForm([.replace(key, old: stored, new: try record.stored())]) { [result] results in
+        let write = BlindWrite.replace(key, old: stored, new: try record.stored())
+        // The place where the attempt was reserved, which for a known ID is that of its slot, too.
+        return BlindForm([write], place: slot) { [result] results in
             (results.first ?? nil).map { _ in result }
         }
     }

@@ -10,14 +10,19 @@
 public struct BlindForm<Outcome: Sendable>: Sendable {
     /// The writes, which are made together or not at all.
     public let writes: [BlindWrite]
+    /// Where the items are in the order in which an engine locks those of several changes. All changes of an item name the
+    /// same place. Nil: at their keys, or the slot of ``BlindWrite/appendOrFill(_:_:slot:beginning:first:)``.
+    public let place: ItemKey?
     /// Returns the outcome, given the result of each write. Nil if the change must be made by its closure after all;
     /// then no write may have changed anything.
     public let outcome: @Sendable ([BlindWrite.Result?]) throws -> Outcome?
 
     public init(
-        _ writes: [BlindWrite], outcome: @escaping @Sendable ([BlindWrite.Result?]) throws -> Outcome?
+        _ writes: [BlindWrite], place: ItemKey? = nil,
+        outcome: @escaping @Sendable ([BlindWrite.Result?]) throws -> Outcome?
     ) {
         self.writes = writes
+        self.place = place
         self.outcome = outcome
     }
 }

@@ -41,7 +41,7 @@ final class WriteBatchesTests: XCTestCase {
     ) -> Task<[String]?, any Error> {
         Task {
             try await batches.make(
-                (0..<commands).map { "\(name)\($0)" }, ItemKey("a", name), by: .now + .seconds(seconds),
+                (0..<commands).map { (ItemKey("a", "\($0)"), "\(name)\($0)") }, by: .now + .seconds(seconds),
                 exchanges.exchange)
         }
     }
@@ -71,14 +71,14 @@ final class WriteBatchesTests: XCTestCase {
         return tasks
     }
 
-    func testChangesThatComeMeanwhileShareTheNextExchangeInTheOrderOfTheirKeys() async throws {
+    func testChangesThatComeMeanwhileShareTheNextExchangeInTheOrderOfTheirPlaces() async throws {
         let (batches, exchanges) = (Batches(), Exchanges())
         let tasks = try await beginShared(["b", "c", "a"], in: batches, exchanges)
         let (first, second) = (
             try await end(exchanges) { $0.map { "\($0)!" } }, try await end(exchanges) { $0.map { "\($0)!" } }
         )
         XCTAssertEqual(first, ["first0"])
-        XCTAssertEqual(second, ["a0", "a1", "a2", "b0", "c0", "c1"])
+        XCTAssertEqual(second, ["b0", "c0", "a0", "c1", "a1", "a2"])
         var answers: [[String]?] = []
         for task in tasks { answers.append(try await self.answers(of: task)) }
         XCTAssertEqual(answers, [["first0!"], ["b0!"], ["c0!", "c1!"], ["a0!", "a1!", "a2!"]])
@@ -121,6 +121,24 @@ final class WriteBatchesTests: XCTestCase {
         let earlier = try await answers(of: begin("earlier", in: batches, exchanges, seconds: 30))
         XCTAssertNil(earlier)
         for _ in tasks { _ = try await end(exchanges) { $0 } }
+    }
+
+    /// With less time than a second left, one would shorten the time of the others.
+    func testAChangeThatHasWaitedTooLongIsMadeApart() async throws {
+        let start = ContinuousClock.now
+        let passed = Mutex(Duration.zero)
+        let (batches, exchanges) = (Batches(now: { start + passed.withLock(\.self) }), Exchanges())
+        let first = begin("first", in: batches, exchanges, seconds: 60)
+        try await until { batches.isBusy }
+        let late = begin("late", in: batches, exchanges, seconds: 70)
+        let patient = begin("patient", in: batches, exchanges, seconds: 600)
+        try await until { batches.waiting == 2 }
+        passed.withLock { $0 = .seconds(80) }
+        let carriedOut = [try await end(exchanges) { $0 }, try await end(exchanges) { $0 }]
+        XCTAssertEqual(carriedOut, [["first0"], ["patient0"]])
+        var found: [[String]?] = []
+        for change in [first, late, patient] { found.append(try await answers(of: change)) }
+        XCTAssertEqual(found, [["first0"], nil, ["patient0"]])
     }
 
     func testAtMost64ChangesShareAnExchangeAndAtMost2000Wait() async throws {
@@ -167,9 +185,8 @@ final class WriteBatchesTests: XCTestCase {
                     Append(key: key, byte: UInt8(round)), at: now, round % 4 < 2 ? .durable : .ordered)
             }
             XCTAssertLessThan(stores.map(\.trips).reduce(0, +) - before, 600, "no change has shared an exchange")
-            for (_, item) in try await stores[0].list("a", after: nil, limit: 9, at: now) {
-                XCTAssertEqual(item.value.sorted(), Array(0..<100))
-            }
+            let items = try await stores[0].list("a", after: nil, limit: 9, at: now)
+            XCTAssertEqual(items.map { $0.item.value.sorted() }, Array(repeating: Array(0..<100), count: 6))
         }
     }
 

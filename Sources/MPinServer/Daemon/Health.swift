@@ -8,16 +8,19 @@ final class Health: Sendable {
     private struct State {
         var checks: [String: Check] = [:]
         var isDraining = false
-        /// What each check said when it last ran.
-        var last: [String: Bool] = [:]
+        /// What each check said when they last ran, and when that was.
+        var last: (report: [String: Bool], at: ContinuousClock.Instant)?
     }
 
     private let state = NIOLockedValueBox(State())
 
     func add(_ name: String, _ check: @escaping Check) { state.withLockedValue { $0.checks[name] = check } }
 
-    /// What each check said when it last ran; those that have not run yet are missing.
-    var last: [String: Bool] { state.withLockedValue { $0.last } }
+    /// What each check said when they last ran; empty if nobody has asked for a minute.
+    var last: [String: Bool] {
+        guard let last = state.withLockedValue({ $0.last }), .now - last.at < .seconds(60) else { return [:] }
+        return last.report
+    }
 
     /// Reports the process as not ready from now on, because it is about to end.
     func drain() { state.withLockedValue { $0.isDraining = true } }
@@ -30,7 +33,7 @@ final class Health: Sendable {
             for (name, check) in state.checks { group.addTask { (name, await Self.inTime(check)) } }
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
-        self.state.withLockedValue { $0.last = report }
+        self.state.withLockedValue { $0.last = (report, .now) }
         if state.isDraining { report["running"] = false }
         return report
     }

@@ -40,7 +40,8 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .storeErrors: "Store operations that failed."
         case .storeConnections: "Connections to a PostgreSQL database in use."
         case .storeConnectionsMost: "The most connections to a PostgreSQL database that the server opens (pool)."
-        case .storeWaiting: "Calls that wait for a connection to a PostgreSQL database now."
+        case .storeWaiting:
+            "Calls that wait for a connection to a PostgreSQL database now, or for the end of the transaction before theirs."
         case .storeWaits: "Calls that have waited for a connection to a PostgreSQL database."
         case .storeWaitSeconds: "Time that calls have waited for a connection to a PostgreSQL database."
         case .healthCheck: "1 if a check of /health/ready succeeded when that was last asked, 0 if it failed."

@@ -4,7 +4,7 @@ extension PostgresStore {
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome {
         if let form = try change.blindForm() {
-            let results = try await write(form.writes, at: now, durability)
+            let results = try await write(form.writes, form.place, at: now, durability)
             if let outcome = try form.outcome(results) { return outcome }
         }
         return try await transaction(change.keys, at: now, durability) { try change.run(&$0) }
@@ -13,15 +13,18 @@ extension PostgresStore {
     /// Makes the writes in one transaction and one trip, perhaps together with those of others. If the answer is lost, the
     /// outcome is unknown.
     private func write(
-        _ writes: [BlindWrite], at now: Moment, _ durability: Durability
+        _ writes: [BlindWrite], _ place: ItemKey?, at now: Moment, _ durability: Durability
     ) async throws -> [BlindWrite.Result?] {
-        guard let key = writes.first?.keys.first else { return [] }
         // A short-lived table is not logged, so there is no flush.
         let skipsFlush = durability != .durable && kind == .lasting
-        let commands = writes.map { sql.command($0, at: now) }
-        var results = try await together(commands, key, skipsFlush: skipsFlush)
-        if results == nil { results = try await apart(commands, skipsFlush: skipsFlush) }
-        return zip(writes, results ?? []).map { write, result in
+        // If a write may touch either of two items, the order of the change's writes matters.
+        let place = place ?? writes.first { $0.keys.count > 1 }?.place
+        let steps = writes.map { (place: place ?? $0.place, command: sql.command($0, at: now)) }
+        let results =
+            if let made = try await together(steps, skipsFlush: skipsFlush) { made } else {
+                try await apart(steps.map(\.command), skipsFlush: skipsFlush)
+            }
+        return zip(writes, results).map { write, result in
             guard let row = result.rows.first, let item = Self.item(row) else { return nil }
             return BlindWrite.Result(write.key(of: row), item)
         }
@@ -29,12 +32,12 @@ extension PostgresStore {
 
     /// Makes a change together with others. Nil if nothing was done, because a row is locked or a command was refused.
     private func together(
-        _ commands: [PostgresCommand], _ key: ItemKey, skipsFlush: Bool
+        _ steps: [WriteBatches<PostgresCommand, PostgresResult>.Step], skipsFlush: Bool
     ) async throws -> [PostgresResult]? {
         let batches = skipsFlush ? batchesWithoutFlush : batches
         let settings = skipsFlush ? PostgresCommand.withoutFlushOrLongWait : .withoutLongWait
         return try await StorePatience.call(atMost: patience) { deadline in
-            try await batches.make(commands, key, by: deadline) { commands, deadline in
+            try await batches.make(steps, by: deadline) { commands, deadline in
                 try await attempt([settings] + commands, by: deadline).map { Array($0.dropFirst()) }
             }
         }
@@ -47,6 +50,14 @@ extension PostgresStore {
 }
 
 extension BlindWrite {
+    /// The place of its row in the order in which rows are locked.
+    fileprivate var place: ItemKey {
+        switch self {
+        case .put(let key, _), .append(let key, _, _), .replace(let key, _, _), .take(let key, _), .look(let key): key
+        case .appendOrFill(_, _, let slot, _, _): slot
+        }
+    }
+
     /// The key of the row that the write has returned.
     fileprivate func key(of row: [[UInt8]?]) -> ItemKey {
         switch self {

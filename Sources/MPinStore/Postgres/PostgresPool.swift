@@ -199,8 +199,8 @@ package struct PoolUse: Sendable {
     package let most: Int
     /// Connections that a caller has now, and those that are being opened.
     package let busy: Int
-    /// Callers that wait for a connection now.
-    package let waiting: Int
+    /// Callers that wait for a connection now, or until those who have one are done and make their changes, too.
+    package var waiting: Int
     /// Waits that have ended since the store was opened, also without a connection, and how long they took together. The
     /// first caller of a connection waits until it is open.
     package let waits: Int

@@ -85,7 +85,11 @@ enum PostgresSchema {
         _ link: PostgresLink, waiting: Duration, by deadline: ContinuousClock.Instant
     ) async throws -> [String] {
         _ = try await link.exchange(
-            [PostgresCommand("BEGIN"), PostgresCommand("SELECT pg_advisory_xact_lock($1)", .integer(lock))],
+            [
+                // The steps are looked up after the wait for the lock, and must then be seen.
+                PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"),
+                PostgresCommand("SELECT pg_advisory_xact_lock($1)", .integer(lock)),
+            ],
             by: deadline)
         let timeout = max(1, Int64(waiting / .milliseconds(1)))
         _ = try await link.exchange(

@@ -1,7 +1,7 @@
 /// A store in a PostgreSQL database, which any number of processes share.
 ///
 /// A transaction is two trips to the server: one reads and locks its items, one writes and commits. A change that has a
-/// ``BlindForm`` is one trip. Rows are locked in the order of their keys. A key without a row cannot be locked; if another
+/// ``BlindForm`` is one trip, which it shares with others (``WriteBatches``). Rows are locked in the order of their keys. A key without a row cannot be locked; if another
 /// transaction makes the row meanwhile, this one starts again. A transaction with several keys locks these also by their
 /// names (advisory locks). Otherwise two transactions could each act upon the absence of what the other one is making.
 package final class PostgresStore: WholeStore {
@@ -27,7 +27,11 @@ package final class PostgresStore: WholeStore {
 
     /// How often the store has waited for an answer of the server.
     package var trips: Int { pool.trips.value }
-    package var poolUse: PoolUse { pool.use }
+    package var poolUse: PoolUse {
+        var use = pool.use
+        use.waiting += batches.waiting + batchesWithoutFlush.waiting
+        return use
+    }
 
     /// How often a transaction starts again because others changed the same items.
     private static let tries = 8
