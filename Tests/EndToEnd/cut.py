@@ -58,9 +58,6 @@ class FarDatabase(Database):
     def promote(self) -> None:
         self._script("promote")
 
-    def kill(self) -> None:
-        self.kill()
-
 
 class Site:
     """Three nodes behind haproxy. Each is on a machine of its own, haproxy is here."""

@@ -32,7 +32,7 @@ class Patroni(Database):
         hosts = self.url.removeprefix("postgres://mpin@").partition("/")[0].split(",")
         self._places = {name: self.url.replace(",".join(hosts), host) for name, host in zip("ab", hosts, strict=True)}
 
-    def kill(self, name: str) -> None:
+    def kill_one(self, name: str) -> None:
         """Kills a Patroni and its PostgreSQL."""
         self._tell("kill", name)
 
@@ -67,7 +67,7 @@ def lost_primary(folder: Path, database: Patroni, nodes: list[Server]) -> str:
         wait_until(lambda: len(invariants) > 12)
         before = database.primary()
         assert before is not None
-        database.kill(before)
+        database.kill_one(before)
         begun = time.monotonic()
         wait_until(database.primary, 120)
         there = time.monotonic()
