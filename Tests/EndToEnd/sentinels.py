@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from invariants import Invariants
+from invariants import ANSWER, Invariants
 from phone import wait_until
 from script import Script
 
 #: The most seconds until each node logs people in, once a Sentinel names the new primary.
 RETURN = 3
-#: The seconds after which a connection counts as lost whose server does not answer.
-PATIENCE = 5
 
 
 class Sentinels:
@@ -118,10 +116,10 @@ def handed_over(redis: Sentinels, invariants: Invariants) -> tuple[float, float]
 
 
 def stopped(redis: Sentinels, invariants: Invariants) -> tuple[float, float]:
-    """The same. A node waits five seconds for an answer before it looks for another primary."""
+    """The same. A node first waits for an answer, five seconds, before it looks for another primary."""
     begun = time.monotonic()
     with redis.stopped():
-        there = max(time.monotonic(), begun + PATIENCE)
+        there = max(time.monotonic(), begun + ANSWER)
         invariants.back_at_all()
         took = time.monotonic() - there
     # The old one is there again, and at first it does not know that another one is the primary.
