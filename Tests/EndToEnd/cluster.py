@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,17 +29,19 @@ from typing import Any
 import checks
 import requests
 import restores
+from audits import are_whole_together, audit, chains_are_whole, logins, make_audit, mpind
 from flood import flood
 from fronts import NODES, killed, paused, rolled
 from invariants import ANSWER, Invariants, assert_says_when
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
+from readiness import is_ready
 from relying_party import FAR, Person, answered, authorize
 from replicas import replicas
 from roaming import Roaming, registered
 from script import Script
-from sentinels import Sentinels, lost_primary
+from sentinels import Sentinels, changed_primaries
 from store_metrics import Metrics, of_database
 from two_nodes import guess, judged, refusal, replay
 
@@ -51,6 +54,8 @@ GROWTH = 4
 #: The most connections of a node to the database, as docs/postgres.md says: eight for what lasts and eight for what is
 #: short-lived.
 CONNECTIONS = 16
+#: The most seconds until a page has woken and its phone is done. Without news they would wait for 30.
+WOKEN = 5
 
 
 class Redis:
@@ -110,9 +115,8 @@ class Database:
         self._script("standby")
         self.url = self.url.replace(f"host={self.folder}", f"host={self.folder},{self.folder}/standby")
 
-    def fail_over(self) -> None:
-        """Kills the server, and makes the standby the server that takes writes."""
-        self.kill()
+    def promote(self) -> None:
+        """Makes the standby the server that takes writes."""
         self._script("promote")
 
     def psql(self, *more: str) -> list[str]:
@@ -198,6 +202,7 @@ def waking(nodes: list[Server], rounds: int) -> str:
             phone.login_browser(PIN, shown["accessNumber"])
             waiting.result()
             took.append(time.monotonic() - begun)
+    assert max(took) < WOKEN, f"a page and its phone were done after {max(took):.1f} s"
     return f"{rounds} pages and their phones were woken at any node, at most {max(took):.1f} s for a login"
 
 
@@ -249,15 +254,25 @@ def lost_node(nodes: list[Server], count: int) -> str:
 
 def lost_database(folder: Path, nodes: list[Server], database: Database, count: int) -> str:
     """Kills the database while people register and log in, and operators work. What was acknowledged is there afterwards, and
-    no answer was anything but right, a refusal that says "later", or a lost challenge."""
+    no answer was anything but right, a refusal that says "later", or a lost challenge. The first time it is away until each
+    node says that it is not ready."""
     invariants = Invariants(folder / "crashed", nodes, database.url)
     took = []
     with invariants.meanwhile():
-        for _ in range(count):
+        for number in range(count):
             wait_until(lambda size=len(invariants): len(invariants) > size + 8)
-            database.crash()
+            killed_at = time.monotonic()
+            database.kill()
+            if number == 0:
+                down = invariants.readiness.until(False, killed_at)
+            database.start_again()
+            there = time.monotonic()
             took.append(invariants.back_at_all())
-    return f"{count} kills of the database; logins {max(took):.1f} s after its return; {invariants.check()}"
+        up = invariants.readiness.until(True, there)
+    return (
+        f"{count} kills of the database; logins {max(took):.1f} s after its return; not ready after {down:.1f} s, ready again "
+        f"after {up:.1f} s; {invariants.check()}"
+    )
 
 
 def memory(nodes: list[Server], database: Database, rounds: int) -> str:
@@ -425,11 +440,6 @@ def standstill(nodes: list[Server], database: Database) -> str:
     return f"503 after {took:.1f} s; logins {back:.1f} s after the database went on"
 
 
-def is_ready(node: Server) -> bool:
-    """Asks a node's listener for health whether it is ready."""
-    return requests.get(f"http://127.0.0.1:{node.health_port}/health/ready").status_code == 200
-
-
 #: Lets the commits of transactions that have changed an identity wait while somebody has a lock.
 WAIT_AT_COMMIT = """
     CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END';
@@ -515,7 +525,9 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
             for _ in range(count):
                 size = len(logged_in)
                 wait_until(lambda size=size: len(logged_in) > size + 5)
+                killed_at = time.monotonic()
                 redis.signal(signal.SIGKILL)
+                invariants.readiness.until(False, killed_at)
                 for node in nodes:
                     wait_until(lambda node=node: refusal(Roaming([node], phone.user, like=phone), PIN) == 503)
                 assert health(f"127.0.0.1:{port}")["checks"]["short-lived"] == "DOWN"
@@ -528,6 +540,7 @@ def lost_redis(folder: Path, database: Database, nodes: list[Server], count: int
                     wait_until(lambda node=node: works(Roaming([node], phone.user, like=phone)))
                 took.append(time.monotonic() - begun)
                 wait_until(lambda: health(f"127.0.0.1:{port}")["status"] == "UP")
+                invariants.readiness.until(True, begun)
     finally:
         done.set()
         for thread in threads:
@@ -623,9 +636,10 @@ def copy_with_kills(words: list[str]) -> int:
     raise AssertionError("never done")
 
 
-def failover(folder: Path, redis: Redis | None) -> str:
+def failover(folder: Path, redis: Redis | None, is_whole: bool) -> str:
     """Kills the primary while people register, operators work and somebody guesses, and promotes its synchronous standby.
-    Nothing that was acknowledged is lost (also blocks and wrong PINs), and no fourth guess is judged."""
+    Nothing that was acknowledged is lost (also blocks and wrong PINs), and no fourth guess is judged. is_whole: the
+    standby is promoted after each node has said that it is not ready."""
     database = Database(redis)
     database.add_standby()
     nodes = start(folder / "failover", database)
@@ -633,12 +647,18 @@ def failover(folder: Path, redis: Redis | None) -> str:
         invariants = Invariants(folder / "failed-over", nodes, database.url)
         with invariants.meanwhile():
             wait_until(lambda: len(invariants) > 12)
-            database.fail_over()
+            begun = time.monotonic()
+            database.kill()
+            if is_whole:
+                invariants.readiness.until(False, begun)
+            database.promote()
+            begun = time.monotonic()
             took = invariants.back_at_all()
             wait_until(lambda size=len(invariants): len(invariants) > size + 8)
+            invariants.readiness.until(True, begun)
         assert took < 5, f"the first registrations came {took:.1f} s after the promotion"
         said = invariants.check()
-        chains_are_whole(nodes)
+        are_whole_together(folder / "failed-over-audits", nodes, database.url)
         return f"{took:.1f} s until it took writes at each node; {said}"
     finally:
         for node in nodes:
@@ -646,30 +666,35 @@ def failover(folder: Path, redis: Redis | None) -> str:
         database.close()
 
 
+def flooded_failover(folder: Path, redis: Redis | None, count: int) -> str:
+    """Kills the primary in the middle of very many guesses of one PIN, and promotes its synchronous standby."""
+    database = Database(redis)
+    database.add_standby()
+    nodes = start(folder / "flooded", database)
+    try:
+        said = flood(nodes, count, database.kill, database.promote)
+        are_whole_together(folder / "flooded-audits", nodes, database.url)
+        return said
+    finally:
+        for node in nodes:
+            node.kill()
+        database.close()
+
+
 def sentinels(folder: Path) -> str:
-    """Kills the primary of a Redis with a replica and Sentinels while people log in at servers of their own."""
+    """Changes the primary of a Redis with a replica and Sentinels while people log in at servers of their own."""
     redis = Sentinels(folder)
     database = Database(redis)
     nodes = start(folder / "sentinels", database)
     try:
-        said = lost_primary(redis, Invariants(folder / "sentinel", nodes, database.url))
-        chains_are_whole(nodes)
+        said = changed_primaries(redis, lambda name: Invariants(folder / f"sentinel-{name}", nodes, database.url))
+        are_whole_together(folder / "sentinels-audits", nodes, database.url)
         return said
     finally:
         for node in nodes:
             node.kill()
         database.close()
         redis.close()
-
-
-def chains_are_whole(nodes: list[Server]) -> int:
-    """Verifies the audit log of each node. Returns the number of lines."""
-    lines = 0
-    for node in nodes:
-        said = json.loads(mpind("audit", "verify", *audit(node), "--json").splitlines()[-1])
-        assert said["findings"] == said["unseen"] == 0, said
-        lines += said["good"]
-    return lines
 
 
 def audited(nodes: list[Server]) -> str:
@@ -681,25 +706,9 @@ def audited(nodes: list[Server]) -> str:
         phone.login(PIN)
     for pin in ("4321", "4322", "4323", PIN):
         told.append(refusal(phone, pin) or 0)
-    found = []
-    for node in nodes:
-        for line in map(json.loads, Path(audit(node)[1]).read_text().splitlines()):
-            if line["event"] == "login" and line.get("user") == phone.user:
-                found.append(int(line["status"]))
+    found = [status for node in nodes for status in logins(node).get(phone.user, Counter()).elements()]
     assert sorted(found) == sorted(told) and told[-4:] == [401, 401, 410, 410], (told, found)
     return f"{chains_are_whole(nodes)} lines in {len(nodes)} chains, one for each of {len(told)} verdicts"
-
-
-def audit(node: Server) -> list[str]:
-    """The options for the audit log of a node."""
-    number = node.folder.name
-    return ["--audit-log", f"{node.folder}/audit/audit{number}.jsonl", "--audit-key-file", f"{node.state}/audit.key"]
-
-
-def make_audit(node: Server) -> None:
-    """Makes the folder of a node's audit log, and the key, which all nodes share."""
-    (node.folder / "audit").mkdir()
-    mpind("keys", "new", "--keep", f"{node.state}/audit.key")
 
 
 def works(phone: Phone) -> bool:
@@ -732,13 +741,6 @@ def operators(nodes: list[Server], database: Database, folder: Path) -> str:
     return "user list, client add, user revoke, backup of the D-TAs"
 
 
-def mpind(*words: str, program: Path = PROGRAM) -> str:
-    """Runs a command of mpind and returns its output."""
-    done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, default=20)
@@ -762,8 +764,9 @@ def main() -> int:
         def restarted(name: str) -> str:
             return rolled(Path(folder) / name, nodes[0].state, stores(database), 20, [PROGRAM], is_whole=options.whole)
 
-        def holding(place: Path, check: Callable[[], str]) -> Callable[[], str]:
-            return lambda: Invariants(place, nodes, database.url).around(check)
+        def holding(name: str, check: Callable[[], str]) -> Callable[[], str]:
+            place = Path(folder) / f"during-{name.replace(' ', '-')}"
+            return lambda: Invariants(place, nodes, database.url, keeps_lines=name != "lost node").around(check)
 
         named: list[checks.Check] = [
             ("any node", lambda: any_node(nodes, options.people)),
@@ -786,7 +789,7 @@ def main() -> int:
             ("unanswered", lambda: unanswered(nodes, database)),
             ("restored", lambda: restored(Path(folder), database, nodes)),
             ("copied", lambda: copied(Path(folder), database)),
-            ("failover", lambda: failover(Path(folder), redis)),
+            ("failover", lambda: failover(Path(folder), redis, options.whole)),
         ]
         if redis:
             # These do not depend on where short-lived items are.
@@ -797,9 +800,9 @@ def main() -> int:
                 ("Redis stopped", lambda: redis_stands_still(database, nodes)),
             ]
         if options.whole:
-            places = {name: Path(folder) / f"during-{name.replace(' ', '-')}" for name in FAULTS}
-            named = [(name, holding(places[name], check) if name in FAULTS else check) for name, check in named]
+            named = [(name, holding(name, check) if name in FAULTS else check) for name, check in named]
             named.append(("flood", lambda: flood(nodes, 2000)))
+            named.append(("flooded", lambda: flooded_failover(Path(folder), redis, 2000)))
             if redis:
                 named.append(("Sentinels", lambda: sentinels(Path(folder))))
             else:

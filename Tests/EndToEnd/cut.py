@@ -8,33 +8,25 @@ Run by `make cut-test`, which needs root. The last line is "N passed, N failed".
 from __future__ import annotations
 
 import argparse
-import contextlib
-import random
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import checks
-from cluster import Database, audit, chains_are_whole, make_audit, works
-from fronts import NODES, haproxy_command, is_up, patiently, registered
-from invariants import ANSWER
-from kept import LATER, Kept
+from audits import are_whole_together, audit, make_audit
+from cluster import Database, works
+from fronts import NODES, STANDS_STILL, haproxy_command, is_up, registered
+from invariants import ANSWER, Invariants
 from machines import HERE, NETWORK, Machines
-from node import LOST, PIN, PROGRAM, ROOT, Server
+from node import PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
 from ports import free_ports
-from two_nodes import judged, refusal
 
 #: The most seconds for which a node's readiness may be wrong, and until logins go on once the database takes writes.
 READINESS, RETURN = 10, 5
-#: The people whose PINs are guessed in each check.
-GUESSED = 8
 
 
 class FarDatabase(Database):
@@ -55,19 +47,13 @@ class FarDatabase(Database):
         # The network has no authority for certificates.
         self.url = f"postgres://mpin@{primary},{standby}/mpin?sslmode=disable"
 
-    def promote(self) -> None:
-        self._script("promote")
-
-    def kill(self) -> None:
-        self.kill()
-
 
 class Site:
     """Three nodes behind haproxy. Each is on a machine of its own, haproxy is here."""
 
     def __init__(self, folder: Path, machines: Machines, database: Database) -> None:
         folder.mkdir()
-        self.machines, self.database = machines, database
+        self.machines, self.database, self._folder = machines, database, folder
         [port] = free_ports(1)
         self.url = f"http://127.0.0.1:{port}"
         options = ["--database", database.url, "--short-lived-store", database.url, "--signals", database.url]
@@ -90,7 +76,6 @@ class Site:
             node.start()
         self._front = subprocess.Popen(haproxy_command(folder, port, self.nodes))
         wait_until(lambda: is_up(self.url))
-        self.kept = Kept(folder / "kept", self.url, database.url, self.register, [502, 504])
         # Each is for one login that fails: a login that is cut off after its attempt was reserved counts as a wrong PIN, so
         # three of them block an identity.
         self._patient = [self.register(f"patient{number}@example.com") for number in range(20)]
@@ -144,42 +129,15 @@ class Site:
         assert took < RETURN, f"logins only after {took:.1f} s"
         return took
 
-    @contextlib.contextmanager
-    def guesses(self, name: str) -> Iterator[None]:
-        """Guesses PINs until the block ends, as fast as the nodes answer, and then until all the people are blocked. No more
-        than three guesses at one of them are judged: fewer if some were cut off, which count as wrong PINs, too."""
-        people = [self.register(f"{name}{number}@example.com") for number in range(GUESSED)]
-        for number, phone in enumerate(people):
-            phone.request_id = f"{name}{number}"
-        done = threading.Event()
-        told: set[int | None] = set()
+    def invariants(self, name: str, most: float = ANSWER) -> Invariants:
+        """Those of one cut. most: seconds until an answer."""
+        return Invariants(self._folder / name, self.nodes, self.database.url, self.url, [502, 504], most, name != "machine")
 
-        def attack() -> None:
-            while not done.is_set():
-                told.add(refusal(random.choice(people), "4321"))
-
-        threads = [threading.Thread(target=attack) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        try:
-            wait_until(lambda: 401 in told)
-            yield
-        finally:
-            done.set()
-            for thread in threads:
-                thread.join()
-        assert told <= {401, 410, 502, 504, None} | LATER, told
-        for phone in people:
-            wait_until(lambda phone=phone: refusal(phone, "4321") == 410)
-            assert patiently(lambda phone=phone: refusal(phone, PIN)) == 410
-        found = [judged(self.nodes, phone.request_id) for phone in people]
-        assert 0 < max(found) <= 3, f"guesses were judged: {found}"
-
-    def is_whole(self) -> str:
-        """Checks that nothing that was acknowledged is lost. Returns what that was."""
-        kept = self.kept.check(patiently)
-        chains_are_whole(self.nodes)
-        return kept
+    def is_whole(self, invariants: Invariants) -> str:
+        """Checks everything after a cut. Returns what was seen."""
+        said = invariants.check()
+        are_whole_together(self._folder / f"{invariants.name}-audits", self.nodes, self.database.url)
+        return said
 
     def close(self) -> None:
         self._front.terminate()
@@ -194,26 +152,28 @@ def said(told: float, took: float) -> str:
 
 def cut_node(site: Site) -> str:
     """Cuts a node from the primary. The proxy and the other nodes reach both."""
-    with site.guesses("node"), site.kept.meanwhile():
+    invariants = site.invariants("node")
+    with invariants.meanwhile():
         site.machines.cut("node0", "primary")
         told = site.is_told({0})
         took = site.refuses(0, 3)
-        wait_until(lambda size=len(site.kept.registered): len(site.kept.registered) > size + 3)
-        assert all(works(site.at(number, site.kept.registered[0])) for number in (1, 2))
+        wait_until(lambda size=len(invariants.kept.registered): len(invariants.kept.registered) > size + 3)
+        assert all(works(site.at(number, invariants.kept.registered[0])) for number in (1, 2))
         site.machines.mend()
         back = site.logins_go_on({0})
         site.is_told(set())
-    return f"{said(told, took)}, logins {back:.1f} s after its end; whole: {site.is_whole()}"
+    return f"{said(told, took)}, logins {back:.1f} s after its end; whole: {site.is_whole(invariants)}"
 
 
 def cut_standby(site: Site) -> str:
     """Cuts the primary from its synchronous standby: nothing can be acknowledged. All nodes reach both."""
-    with site.guesses("standby"), site.kept.meanwhile():
+    invariants = site.invariants("standby")
+    with invariants.meanwhile():
         site.machines.cut("primary", "standby")
         told = site.is_told(set(range(NODES)))
         took = max(site.refuses(number, 1) for number in range(NODES))
-        size = len(site.kept)
-        assert site.refuses(0, 1) > 0 and len(site.kept) == size, "something was acknowledged without the standby"
+        size = len(invariants)
+        assert site.refuses(0, 1) > 0 and len(invariants) == size, "something was acknowledged without the standby"
         site.machines.mend()
         begun = time.monotonic()
         wait_until(lambda: site.database.ask("SELECT sync_state FROM pg_stat_replication") == "sync")
@@ -221,13 +181,15 @@ def cut_standby(site: Site) -> str:
         back = site.logins_go_on(set(range(NODES)))
         site.is_told(set())
     return (
-        f"{said(told, took)}, a standby {synchronous:.1f} s after its end, logins {back:.1f} s later; whole: {site.is_whole()}"
+        f"{said(told, took)}, a standby {synchronous:.1f} s after its end, logins {back:.1f} s later; "
+        f"whole: {site.is_whole(invariants)}"
     )
 
 
 def cut_primary(site: Site) -> str:
     """Cuts the primary off from all, promotes the standby, and then ends the primary before anybody reaches it again."""
-    with site.guesses("primary"), site.kept.meanwhile():
+    invariants = site.invariants("primary")
+    with invariants.meanwhile():
         site.machines.cut_off("primary")
         told = site.is_told(set(range(NODES)))
         took = max(site.refuses(number, 1) for number in range(NODES))
@@ -237,8 +199,8 @@ def cut_primary(site: Site) -> str:
         site.is_told(set())
         site.database.kill()
         site.machines.mend()
-        wait_until(lambda size=len(site.kept.registered): len(site.kept.registered) > size + 3)
-    return f"{said(told, took)}, logins {back:.1f} s after the promotion; whole: {site.is_whole()}"
+        wait_until(lambda size=len(invariants.kept.registered): len(invariants.kept.registered) > size + 3)
+    return f"{said(told, took)}, logins {back:.1f} s after the promotion; whole: {site.is_whole(invariants)}"
 
 
 def lost_machine(site: Site) -> str:
@@ -246,7 +208,8 @@ def lost_machine(site: Site) -> str:
     its transactions. Then the machine is back."""
     node = site.nodes[0]
     query = f"SELECT count(*) FROM pg_stat_activity WHERE client_addr = '{site.machines.addresses['node0']}'"
-    with site.guesses("machine"), site.kept.meanwhile():
+    invariants = site.invariants("machine", STANDS_STILL)
+    with invariants.meanwhile():
         before = int(site.database.ask(query))
         assert before > 0
         site.machines.cut_off("node0")
@@ -259,7 +222,7 @@ def lost_machine(site: Site) -> str:
             site.machines.mend()
             node.start()
         site.logins_go_on(set(range(NODES)))
-    return f"{before} connections ended after {took:.0f} s; whole: {site.is_whole()}"
+    return f"{before} connections ended after {took:.0f} s; whole: {site.is_whole(invariants)}"
 
 
 def main() -> int:

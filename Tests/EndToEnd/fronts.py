@@ -11,21 +11,22 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
 
-from kept import Kept
+from audits import audit, make_audit
+from invariants import ANSWER, Invariants
 from node import LOST, PIN, PROGRAM, ROOT, Server
-from phone import Phone, Refused, wait_until
+from phone import Phone, Refused, patiently, wait_until
 from ports import free_ports
 
-T = TypeVar("T")
 NODES = 3
 #: The name of haproxy's socket for commands, in the folder of its configuration.
 SOCKET = "haproxy.socket"
+#: The most seconds until an answer while nothing is heard of a node that has got the request: haproxy's `timeout server`, and
+#: some for a busy machine.
+STANDS_STILL = 65
 
 
 class Crowd:
@@ -75,22 +76,9 @@ class Crowd:
             return False
 
 
-def patiently(request: Callable[[], T]) -> T:
-    """Sends a request again while mpind answers 503 and says when to come again, for a minute at most: on a busy machine the
-    database may take too long. The proxies' own 503 does not say so, and is an error like all others."""
-    end = time.monotonic() + 60
-    while True:
-        try:
-            return request()
-        except Refused as refused:
-            if refused.status != 503 or refused.retry_after is None or time.monotonic() > end:
-                raise
-
-
 def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: int, is_whole: bool) -> str:
     """Kills each node behind a proxy (haproxy or nginx) while people log in. Only logins that had begun then may fail. `count`
-    logins come between two kills at least. is_whole: people also register meanwhile, and operators work, and nothing that was
-    acknowledged is lost."""
+    logins come between two kills at least. is_whole: everything goes on meanwhile that `Invariants` checks."""
     kills: list[Server] = []
     is_down = threading.Event()
 
@@ -98,8 +86,8 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
         was_down, before = is_down.is_set(), len(kills)
         return lambda: not was_down or len(kills) > before
 
-    with behind(folder, proxy, state, options) as (url, nodes):
-        keeping = Keeping(folder / f"kept-{proxy}", url, options, is_whole)
+    with behind(folder, proxy, state, options, is_whole=is_whole) as (url, nodes):
+        keeping = Keeping(folder / f"kept-{proxy}", url, nodes, options, is_whole, keeps_lines=False)
         with Crowd(url, begins) as crowd, keeping.meanwhile():
             for node in nodes:
                 crowd.go_on(count)
@@ -123,20 +111,23 @@ def killed(folder: Path, proxy: str, state: str, options: Sequence[str], count: 
 
 
 class Keeping:
-    """What people and operators do at a proxy meanwhile, if asked for, and whether it is there afterwards."""
+    """What people, operators and attackers do at a proxy meanwhile, if asked for, and whether all is right afterwards."""
 
-    def __init__(self, folder: Path, url: str, options: Sequence[str], is_wanted: bool) -> None:
-        """folder: a new one. options: those of the nodes."""
-        self._kept = None
+    def __init__(
+        self, folder: Path, url: str, nodes: list[Server], options: Sequence[str], is_wanted: bool, most: float = ANSWER,
+        keeps_lines: bool = True,
+    ) -> None:  # fmt: skip
+        """folder: a new one. options: those of the nodes. most, keeps_lines: as of `Invariants`."""
+        self._invariants = None
         if is_wanted:
             database = options[options.index("--database") + 1]
-            self._kept = Kept(folder, url, database, lambda user: registered(url, user), [502, 504])
+            self._invariants = Invariants(folder, nodes, database, url, [502, 504], most, keeps_lines)
 
     def meanwhile(self) -> contextlib.AbstractContextManager[None]:
-        return self._kept.meanwhile() if self._kept else contextlib.nullcontext()
+        return self._invariants.meanwhile() if self._invariants else contextlib.nullcontext()
 
     def check(self) -> str:
-        return f"; {self._kept.check(patiently)} are there" if self._kept else ""
+        return f"; {self._invariants.check()}" if self._invariants else ""
 
 
 def is_found_at_once(nodes: list[Server], url: str) -> None:
@@ -158,8 +149,9 @@ def paused(folder: Path, state: str, options: Sequence[str], count: int, is_whol
         was_out = is_out.is_set()
         return lambda: is_stopped.is_set() and not was_out
 
-    with behind(folder, "haproxy", state, options) as (url, nodes):
-        keeping = Keeping(folder / "kept-paused", url, options, is_whole)
+    with behind(folder, "haproxy", state, options, is_whole=is_whole) as (url, nodes):
+        # What the stopped node has got waits until it goes on, or until haproxy's time is over.
+        keeping = Keeping(folder / "kept-paused", url, nodes, options, is_whole, most=STANDS_STILL)
         with Crowd(url, begins) as crowd, keeping.meanwhile():
             crowd.go_on(count)
             is_stopped.set()
@@ -206,8 +198,8 @@ def rolled(
     the programs. has_health: whether all programs know the listener for health. is_whole: as in `killed`."""
     known: list[Phone] = []
 
-    with behind(folder, "haproxy", state, options, programs[-1], has_health) as (url, nodes):
-        keeping = Keeping(folder / "kept-rolled", url, options, is_whole)
+    with behind(folder, "haproxy", state, options, programs[-1], has_health, is_whole) as (url, nodes):
+        keeping = Keeping(folder / "kept-rolled", url, nodes, options, is_whole)
         with Crowd(url) as crowd, keeping.meanwhile():
             for program in programs:
                 for number, node in enumerate(nodes, 1):
@@ -230,18 +222,25 @@ def rolled(
 
 @contextlib.contextmanager
 def behind(
-    folder: Path, proxy: str, state: str, options: Sequence[str], program: Path = PROGRAM, has_health: bool = True
-) -> Iterator[tuple[str, list[Server]]]:
+    folder: Path, proxy: str, state: str, options: Sequence[str], program: Path = PROGRAM, has_health: bool = True,
+    is_whole: bool = False,
+) -> Iterator[tuple[str, list[Server]]]:  # fmt: skip
     """Starts nodes that run a program, and a proxy before them. Yields the proxy's URL, and the nodes. has_health: whether
-    the program knows the listener for health."""
+    the program knows the listener for health. is_whole: with all that `Invariants` needs."""
     folder.mkdir()
     [port] = free_ports(1)
     url = f"http://127.0.0.1:{port}"
     options = [*options, "--behind-proxy", "--public-url", url]
     nodes = [
-        Server(folder / f"behind{n}", state=state, options=options, program=program, has_health=has_health)
+        Server(
+            folder / f"behind{n}", state=state, log_level="debug" if is_whole else "error", options=options, program=program,
+            has_health=has_health,
+        )
         for n in range(NODES)
-    ]
+    ]  # fmt: skip
+    for node in nodes if is_whole else []:
+        make_audit(node)
+        node.options += audit(node)
     command = {"haproxy": haproxy_command, "nginx": nginx_command}[proxy]
     try:
         for node in nodes:

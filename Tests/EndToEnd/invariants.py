@@ -9,23 +9,26 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fronts import patiently
+import audits
 from kept import LATER, Kept
 from node import LOST, PIN, Server
-from phone import Phone, Refused, wait_until
-from roaming import Roaming, registered
+from phone import Phone, Refused, patiently, wait_until
+from readiness import Readiness
+from roaming import Place, Proxy, Roaming, registered
 
 #: The most seconds from a request to its answer: five, which mpind promises for all answers of its stores together, and one
 #: for everything else on a busy machine.
 ANSWER = 6
 #: The number of wrong PINs that block an identity.
 LIMIT = 3
+#: How many guess the PIN of one person at the same time.
+GUESSERS = 8
 
 
 @dataclass
@@ -38,29 +41,47 @@ class Login:
     redeemed: int = 0
 
 
+@dataclass
+class Guessed:
+    """Somebody whose PIN is guessed, and the status of each guess: None if there was no answer."""
+
+    phone: Phone
+    told: list[int | None] = field(default_factory=list)
+
+
 class Invariants:
     """All of them, for one fault."""
 
-    def __init__(self, folder: Path, nodes: list[Server], database: str) -> None:
-        """folder: a new one, by whose name all are called. nodes: run with --behind-proxy and --log-level debug."""
+    def __init__(
+        self, folder: Path, nodes: list[Server], database: str, proxy: str = "", lost: Sequence[int] = (),
+        most: float = ANSWER, keeps_lines: bool = True,
+    ) -> None:  # fmt: skip
+        """folder: a new one, by whose name all are called. nodes: run with --behind-proxy and --log-level debug, and an audit
+        log (audits.audit). proxy: the URL of a proxy, to which all requests go; without it they go to any node. lost: statuses
+        by which the proxy says that it has lost the connection to a node. most: seconds until an answer. keeps_lines: no
+        node is killed, so none can lose a line of its audit log that it was about to write."""
         self.times: list[float] = []
-        self._nodes, self._name = nodes, folder.name
-        self._kept = Kept(folder, nodes[0].backend, database, lambda user: registered(nodes, user, self.times))
+        self.name, self._nodes, self._most, self._keeps_lines = folder.name, nodes, most, keeps_lines
+        self._places: list[Place] = [Proxy(proxy)] if proxy else list(nodes)
+        self._later = LATER | set(lost)
+        self.kept = Kept(folder, proxy or nodes[0].backend, database, lambda user: self._registered(user), lost)
+        self.readiness = Readiness(nodes)
         self._logins: list[Login] = []
-        self._guessed: list[Phone] = []
+        self._guessed: list[Guessed] = []
+        self._next = threading.Lock()
         self._numbers = itertools.count()
         # A login before the fault, and one whose token is not yet redeemed.
         self._spend()
         self._logins.append(self._login())
         # Two wrong PINs before the fault are not forgotten: one more blocks.
-        self._nearly_blocked = self._person()
+        self._nearly_blocked = Guessed(self._person())
         for _ in range(LIMIT - 1):
-            assert _refusal(self._nearly_blocked) == 401
-        self._guessed.append(self._person())
+            assert self._try(self._nearly_blocked) == 401
+        self._guessed.append(Guessed(self._person()))
 
     def __len__(self) -> int:
         """The number of what was acknowledged."""
-        return len(self._kept)
+        return len(self.kept)
 
     def around(self, check: Callable[[], str]) -> str:
         """Runs a check that makes something fail, and checks everything afterwards. Returns what both have seen."""
@@ -78,7 +99,7 @@ class Invariants:
     def _works_at(self, node: Server) -> bool:
         """Whether somebody can register and log in at a node now."""
         try:
-            registered([node], f"{self._name}-{next(self._numbers)}@example.com").login(PIN)
+            registered([node], f"{self._new_name()}@example.com").login(PIN)
             return True
         except (Refused, *LOST):
             return False
@@ -89,16 +110,17 @@ class Invariants:
         done = threading.Event()
         problems: list[Exception] = []
 
-        def live(act: Callable[[], None]) -> None:
-            while not done.wait(0.05):
+        def live(act: Callable[[], None], pause: float) -> None:
+            while not done.wait(pause):
                 try:
-                    _tolerantly(act)
+                    self._tolerantly(act)
                 except Exception as problem:
                     problems.append(problem)
                     return
 
-        threads = [threading.Thread(target=live, args=[act]) for act in (self._spend, self._guess)]
-        with self._kept.meanwhile():
+        acts = [(self._spend, 0.05), *[(self._guess, 0.2)] * GUESSERS]
+        threads = [threading.Thread(target=live, args=act) for act in acts]
+        with self.kept.meanwhile(), self.readiness.meanwhile():
             for thread in threads:
                 thread.start()
             try:
@@ -113,18 +135,27 @@ class Invariants:
     def check(self) -> str:
         """Checks everything when nothing fails any more. Returns what was seen."""
         longest = max(self.times)
-        assert longest < ANSWER, f"an answer took {longest:.1f} s"
-        kept = self._kept.check(patiently)
+        assert longest < self._most, f"an answer took {longest:.1f} s"
+        kept = self.kept.check(patiently)
         self._check_guesses()
         self._check_logins()
+        self._check_audit()
+        guesses = sum(len(guessed.told) for guessed in self._guessed)
         return (
-            f"{kept} are there; {len(self._guessed)} people's PINs guessed, at most {LIMIT} judged; {len(self._logins)} logins "
-            f"good once; answers within {longest:.1f} s"
+            f"{kept} are there; {guesses} guesses of {len(self._guessed)} people's PINs, at most {LIMIT} of each judged; "
+            f"{len(self._logins)} logins good once; answers within {longest:.1f} s"
         )
 
+    def _new_name(self) -> str:
+        """A name that nobody else has, not even among `kept`."""
+        return f"{self.name}-other-{next(self._numbers)}"
+
+    def _registered(self, user: str) -> Phone:
+        return registered(self._places, user, self.times)
+
     def _person(self) -> Phone:
-        name = f"{self._name}-{next(self._numbers)}"
-        phone = registered(self._nodes, f"{name}@example.com", self.times)
+        name = self._new_name()
+        phone = self._registered(f"{name}@example.com")
         phone.request_id = name
         return phone
 
@@ -144,25 +175,47 @@ class Invariants:
     def _send_again(self, login: Login) -> None:
         """Sends the token and the proof of a login. A proof has been taken, so it is refused."""
         for token in login.tokens:
-            login.redeemed += _is_taken(lambda token=token: login.phone.authenticate(token))
+            login.redeemed += self._is_taken(lambda token=token: login.phone.authenticate(token))
         assert login.redeemed <= 1, "a token was redeemed twice"
-        assert not _is_taken(lambda: login.phone.pass2(login.proof)), "a proof was taken twice"
+        assert not self._is_taken(lambda: login.phone.pass2(login.proof)), "a proof was taken twice"
 
     def _guess(self) -> None:
-        """Guesses the PIN of the last person until somebody is blocked, and then that of another one."""
-        phone = self._guessed[-1]
-        status = _refusal(phone)
-        assert status in {401, 410, None} | LATER, status
+        """Guesses the PIN of the last person, as the other guessers do. Once that one is blocked, all wait for another one and
+        then begin together."""
+        guessed = self._guessed[-1]
+        status = self._try(guessed)
+        assert status in {401, 410, None} | self._later, status
         if status == 410:
-            self._guessed.append(self._person())
+            with self._next:
+                if guessed is self._guessed[-1]:
+                    self._guessed.append(Guessed(self._person()))
+
+    def _try(self, guessed: Guessed, pin: str = "4321") -> int | None:
+        """The status of a login that must fail; None if the node is down."""
+        try:
+            guessed.phone.login(pin)
+        except Refused as refused:
+            assert_says_when(refused)
+            guessed.told.append(refused.status)
+            if pin == PIN and refused.status == 503:
+                raise
+            return refused.status
+        except LOST:
+            guessed.told.append(None)
+            return None
+        raise AssertionError(f"PIN {pin} was taken")
 
     def _check_guesses(self) -> None:
         self._guessed.append(self._nearly_blocked)
-        for phone in self._guessed:
-            wait_until(lambda phone=phone: _refusal(phone) == 410)
-            assert patiently(lambda phone=phone: _refusal(phone, PIN)) == 410, "a block is lost"
+
+        def is_blocked(guessed: Guessed) -> None:
+            wait_until(lambda: self._try(guessed) == 410)
+            assert patiently(lambda: self._try(guessed, PIN)) == 410, "a block is lost"
+
+        with ThreadPoolExecutor(GUESSERS) as threads:
+            list(threads.map(is_blocked, self._guessed))
         found = judged_for(self._nodes)
-        most = max(found[phone.request_id] for phone in self._guessed)
+        most = max(found[guessed.phone.request_id] for guessed in self._guessed)
         assert 0 < most <= LIMIT, f"{most} guesses of one PIN were judged"
 
     def _check_logins(self) -> None:
@@ -172,6 +225,59 @@ class Invariants:
                 there = Login(Roaming([node], login.phone.user, like=login.phone), login.proof, login.tokens, login.redeemed)
                 self._send_again(there)
                 login.redeemed = there.redeemed
+
+    def _check_audit(self) -> None:
+        """Checks that the nodes' audit logs have a line for each verdict that somebody has heard, and each node's log one for
+        each proof that it has judged, except those whose requests failed: there is none if the verdict could not be kept."""
+
+        def missing() -> list[str]:
+            logs = [(judged_for([node]), audits.logins(node)) for node in self._nodes]
+            return [text for guessed in self._guessed for text in self._missing(guessed, logs)] + [
+                f"the login of {login.phone.user}"
+                for login in self._logins
+                if sum((lines.get(login.phone.user, Counter())[200] for _, lines in logs)) != 1
+            ]
+
+        # A line is written soon after the answer.
+        if self._keeps_lines:
+            with contextlib.suppress(TimeoutError):
+                wait_until(lambda: not missing(), 5)
+            assert not missing(), f"not in the audit logs, or twice: {missing()}"
+
+    @staticmethod
+    def _missing(guessed: Guessed, logs: list[tuple[Counter[str], dict[str, Counter[int]]]]) -> Iterator[str]:
+        told = Counter(guessed.told)
+        heard = {status: told[status] for status in (401, 410)}
+        unheard = len(guessed.told) - sum(heard.values())
+        name, user = guessed.phone.request_id, guessed.phone.user
+        found = sum((lines.get(user, Counter()) for _, lines in logs), Counter[int]())
+        for status, count in heard.items():
+            if found[status] < count:
+                yield f"{count - found[status]} x {status} for {user}"
+        for judged, lines in logs:
+            if judged[name] > lines.get(user, Counter()).total() + unheard:
+                yield f"{judged[name]} judged proofs of {user}"
+
+    def _tolerantly(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Refused as refused:
+            assert refused.status in self._later, refused
+            assert_says_when(refused)
+        except LOST:
+            pass
+
+    def _is_taken(self, request: Callable[[], object]) -> bool:
+        """Whether a request succeeds that may be refused."""
+        try:
+            request()
+            return True
+        except Refused as refused:
+            assert refused.status in self._later, refused
+            assert_says_when(refused)
+        except LOST:
+            pass
+        return False
 
 
 def judged_for(nodes: list[Server]) -> Counter[str]:
@@ -183,40 +289,3 @@ def judged_for(nodes: list[Server]) -> Counter[str]:
 def assert_says_when(refused: Refused) -> None:
     """503 is only for a while, so it says when to come again."""
     assert refused.status != 503 or refused.retry_after is not None, f"{refused} without Retry-After"
-
-
-def _tolerantly(act: Callable[[], None]) -> None:
-    try:
-        act()
-    except Refused as refused:
-        assert refused.status in LATER, refused
-        assert_says_when(refused)
-    except LOST:
-        pass
-
-
-def _is_taken(request: Callable[[], object]) -> bool:
-    """Whether a request succeeds that may be refused."""
-    try:
-        request()
-        return True
-    except Refused as refused:
-        assert refused.status in LATER, refused
-        assert_says_when(refused)
-    except LOST:
-        pass
-    return False
-
-
-def _refusal(phone: Phone, pin: str = "4321") -> int | None:
-    """The status of a login that must fail; None if the node is down."""
-    try:
-        phone.login(pin)
-    except Refused as refused:
-        assert_says_when(refused)
-        if pin == PIN and refused.status == 503:
-            raise
-        return refused.status
-    except LOST:
-        return None
-    raise AssertionError(f"PIN {pin} was taken")

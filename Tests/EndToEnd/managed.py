@@ -12,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import checks
-from cluster import Database, chains_are_whole, start
+from audits import are_whole_together
+from cluster import Database, start
 from invariants import Invariants
 from node import Server
 from phone import wait_until
@@ -32,14 +34,22 @@ class Patroni(Database):
         hosts = self.url.removeprefix("postgres://mpin@").partition("/")[0].split(",")
         self._places = {name: self.url.replace(",".join(hosts), host) for name, host in zip("ab", hosts, strict=True)}
 
-    def kill(self, name: str) -> None:
+    def kill_one(self, name: str) -> None:
         """Kills a Patroni and its PostgreSQL."""
         self._tell("kill", name)
 
     def rejoin(self, name: str) -> None:
         """Starts a Patroni again, and waits until its PostgreSQL is the synchronous standby."""
         self._tell("start", name)
+        self.await_standby()
+
+    def await_standby(self) -> None:
+        """Waits until the primary has a synchronous standby."""
         wait_until(lambda: self.ask("SELECT sync_state FROM pg_stat_replication") == "sync", 120)
+
+    def switch_to(self, name: str) -> None:
+        """Makes the other server the primary. The old one lives, and becomes the standby."""
+        self._tell("switch", name)
 
     def primary(self) -> str | None:
         """The name of the server that takes writes; None if neither does."""
@@ -67,12 +77,14 @@ def lost_primary(folder: Path, database: Patroni, nodes: list[Server]) -> str:
         wait_until(lambda: len(invariants) > 12)
         before = database.primary()
         assert before is not None
-        database.kill(before)
         begun = time.monotonic()
+        database.kill_one(before)
+        invariants.readiness.until(False, begun)
         wait_until(database.primary, 120)
         there = time.monotonic()
         invariants.back_at_all()
         recovered = time.monotonic()
+        invariants.readiness.until(True, there)
         size = len(invariants)
         wait_until(lambda: len(invariants) > size + 12)
         database.rejoin(before)
@@ -84,10 +96,42 @@ def lost_primary(folder: Path, database: Patroni, nodes: list[Server]) -> str:
     assert whole < RECOVERY, f"the first registrations came {whole:.1f} s after the kill"
     assert after < RETURN, f"the first registrations came {after:.1f} s after another server took writes"
     said = invariants.check()
-    chains_are_whole(nodes)
+    are_whole_together(folder / "audits", nodes, database.url)
     return (
-        f"{before} was killed: registrations at each node after {whole:.1f} s, {after:.1f} s after the other took writes; it was "
-        f"a synchronous standby {rejoined - recovered:.1f} s later; {said}"
+        f"{before} was killed: registrations at each node after {whole:.1f} s, {after:.1f} s after the other took writes; it "
+        f"was a synchronous standby {rejoined - recovered:.1f} s later; {said}"
+    )
+
+
+def demoted_primary(folder: Path, database: Patroni, nodes: list[Server]) -> str:
+    """Makes the standby the primary, as an operator does. The old primary lives, and the nodes were connected to it."""
+    invariants = Invariants(folder, nodes, database.url)
+    with invariants.meanwhile():
+        wait_until(lambda: len(invariants) > 12)
+        before = database.primary()
+        assert before is not None
+        after = {"a": "b", "b": "a"}[before]
+        begun = time.monotonic()
+        with ThreadPoolExecutor(1) as threads:
+            # patronictl returns some time after the other one takes writes.
+            switching = threads.submit(database.switch_to, after)
+            wait_until(lambda: database.primary() == after, 120)
+            there = time.monotonic()
+            invariants.back_at_all()
+            recovered = time.monotonic()
+            switching.result()
+        invariants.readiness.until(True, there)
+        database.await_standby()
+        rejoined = time.monotonic()
+        size = len(invariants)
+        wait_until(lambda: len(invariants) > size + 12)
+    assert database.primary() == after
+    assert recovered - there < RETURN, f"the first registrations came {recovered - there:.1f} s after {after} took writes"
+    said = invariants.check()
+    are_whole_together(folder / "audits", nodes, database.url)
+    return (
+        f"{after} took the place of {before} within {there - begun:.1f} s: registrations at each node "
+        f"{recovered - there:.1f} s later, {before} a synchronous standby after {rejoined - begun:.1f} s; {said}"
     )
 
 
@@ -103,6 +147,7 @@ def main() -> int:
             ("lost primary", lambda: lost_primary(folder / "first", database, nodes)),
             # What was the primary at first becomes it again.
             ("and back", lambda: lost_primary(folder / "second", database, nodes)),
+            ("switchover", lambda: demoted_primary(folder / "third", database, nodes)),
         ]
         status = checks.run(named, options.only)
         for node in nodes:

@@ -6,11 +6,14 @@ from __future__ import annotations
 import http.client
 import json
 import time
+from collections.abc import Callable
 from contextlib import closing
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from mpin import crypto
+
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -141,6 +144,18 @@ def wait_until(condition: Any, seconds: float = 60) -> Any:
         if time.monotonic() > end:
             raise TimeoutError("waited too long")
         time.sleep(0.02)
+
+
+def patiently(request: Callable[[], T]) -> T:
+    """Sends a request again while mpind answers 503 and says when to come again, for a minute at most: on a busy machine the
+    database may take too long. The proxies' own 503 does not say so, and is an error like all others."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return request()
+        except Refused as refused:
+            if refused.status != 503 or refused.retry_after is None or time.monotonic() > end:
+                raise
 
 
 def _scalar(pin: str) -> tuple[bytes, int]:

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import random
 import time
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from node import PIN, Server
+from node import PIN
 from phone import Phone
+
+
+class Place(Protocol):
+    """What takes requests: a node (node.Server), or a proxy."""
+
+    backend: str
+
+
+@dataclass
+class Proxy:
+    """A proxy before all nodes. backend: its URL."""
+
+    backend: str
 
 
 class Roaming(Phone):
     """A phone each of whose requests goes to any node, as a load balancer would send it."""
 
     def __init__(
-        self, nodes: list[Server], user: str, like: Phone | None = None, times: list[float] | None = None
+        self, nodes: Sequence[Place], user: str, like: Phone | None = None, times: list[float] | None = None
     ) -> None:
         """like: a phone whose identity this one has, too. times: gets the seconds of each request until its answer."""
         self._nodes, self._times = nodes, times
@@ -41,5 +56,5 @@ class Roaming(Phone):
                 self._times.append(time.monotonic() - begun)
 
 
-def registered(nodes: list[Server], user: str, times: list[float] | None = None) -> Roaming:
+def registered(nodes: Sequence[Place], user: str, times: list[float] | None = None) -> Roaming:
     return Roaming(nodes, user, times=times).register(PIN)

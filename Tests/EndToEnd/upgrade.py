@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 import checks
-from cluster import Database, any_node, guesses, mpind, stores, storm, waking
+from audits import mpind
+from cluster import Database, any_node, guesses, stores, storm, waking
 from fronts import rolled
 from node import PIN, PROGRAM, Server
 from roaming import Roaming, registered

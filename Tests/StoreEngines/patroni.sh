@@ -6,6 +6,7 @@
 # Lines of input, each of which is answered by a line when it is done:
 #   kill NAME    kills a Patroni and its PostgreSQL (SIGKILL)
 #   start NAME   starts that Patroni again, which makes its PostgreSQL the standby of the other, if that is the primary
+#   switch NAME  makes NAME the primary; the old one lives and becomes its standby
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
@@ -119,6 +120,7 @@ while read -r what name; do
     case $what in
     kill) kill_all "$name" ;;
     start) serve "$name" ;;
+    switch) env -u PYTHONPATH patronictl -c "$folder/$name/patroni.yml" switchover mpin --candidate "$name" --force >>patronictl.log 2>&1 ;;
     *) exit 1 ;;
     esac
     echo "$what $name"
