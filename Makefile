@@ -169,7 +169,7 @@ cluster-test: lib server build/oidc-venv/installed ## three servers with one Pos
 
 # The version before this one. Until a version is released (then it is the last tag): the commit that was handed over before.
 # The database must not have changed since then.
-BEFORE = 0766eb227de48d8f2b3bda460d3379325bbaa73f
+BEFORE = ad209e1a4654408b7bc07248ef03fbb48aa18fed
 # The commit before logins were made cheaper.
 DEARER = 03cb2abbb667fa00d1f6730af046923819929920
 before = build/before/$(1)/.build/release/mpind
@@ -184,6 +184,7 @@ $(call before,%): | $(STAMP)
 
 upgrade-test: $(call before,$(BEFORE)) lib server build/oidc-venv/installed ## servers of the version before and of this one side by side, as during a rolling upgrade
 	$(CLUSTER)/upgrade.py --before $<
+	$(CLUSTER)/upgrade.py --before $< --redis
 
 cost-test: $(call before,$(DEARER)) lib server $(LOAD) build/oidc-venv/installed ## what a login costs, compared in turn with an earlier version, which it builds (10 minutes more)
 	$(CLUSTER)/cost.py --before $< $(COST_FLAGS)
