@@ -672,7 +672,7 @@ def chains_are_whole(nodes: list[Server]) -> int:
     return lines
 
 
-def audited(nodes: list[Server]) -> str:
+def audited(nodes: list[Server], database: Database) -> str:
     """Logs in with right and wrong PINs at any node. Each verdict has one line in one node's audit log, and no line of any
     node is altered or missing, after all that the other checks have done to the nodes."""
     phone = registered(nodes, "audited@example.com")
@@ -687,19 +687,31 @@ def audited(nodes: list[Server]) -> str:
             if line["event"] == "login" and line.get("user") == phone.user:
                 found.append(int(line["status"]))
     assert sorted(found) == sorted(told) and told[-4:] == [401, 401, 410, 410], (told, found)
-    return f"{chains_are_whole(nodes)} lines in {len(nodes)} chains, one for each of {len(told)} verdicts"
+    lines = verified_together(nodes, database)
+    return f"{sum(lines)} lines in {len(lines)} chains that the database knows, one for each of {len(told)} verdicts"
+
+
+def verified_together(nodes: list[Server], database: Database) -> list[int]:
+    """Verifies the logs of all servers that the database knows: that of each node, and that in the state folder, if other
+    checks have added servers. Returns the number of lines of each."""
+    places = [place for place in (*(node.folder for node in nodes), Path(nodes[0].state)) if (place / "audit.key").exists()]
+    servers = [word for place in places for word in ("--server", str(place))]
+    said = mpind("audit", "verify", "--all", "--json", "--database", database.url, *servers)
+    found = [json.loads(line) for line in said.splitlines()]
+    wrong = [each for each in found if each.get("findings") != 0 or each["unseen"] != 0]
+    assert not wrong and len(found) == len(places) >= len(nodes), found
+    return [each["good"] for each in found]
 
 
 def audit(node: Server) -> list[str]:
     """The options for the audit log of a node."""
-    number = node.folder.name
-    return ["--audit-log", f"{node.folder}/audit/audit{number}.jsonl", "--audit-key-file", f"{node.state}/audit.key"]
+    return ["--audit-log", f"{node.folder}/audit/audit.jsonl", "--audit-key-file", f"{node.folder}/audit.key"]
 
 
 def make_audit(node: Server) -> None:
-    """Makes the folder of a node's audit log, and the key, which all nodes share."""
+    """Makes the folder of a node's audit log, and its key."""
     (node.folder / "audit").mkdir()
-    mpind("keys", "new", "--keep", f"{node.state}/audit.key")
+    mpind("keys", "new", "--keep", f"{node.folder}/audit.key")
 
 
 def works(phone: Phone) -> bool:
@@ -805,7 +817,7 @@ def main() -> int:
             else:
                 named.append(("memory", lambda: memory(nodes, database, 1 + options.kills)))
         # After all that happened to the nodes.
-        named.append(("audit", lambda: audited(nodes)))
+        named.append(("audit", lambda: audited(nodes, database)))
         status = checks.run(named, options.only)
         for node in nodes:
             node.kill()
