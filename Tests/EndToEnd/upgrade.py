@@ -148,9 +148,7 @@ def main() -> int:
             ("waking", lambda: waking(nodes, 6)),
             (
                 "rolled",
-                lambda: rolled(
-                    folder / "rolled", first.state, stores(database), 20, [PROGRAM, options.before], is_whole=True
-                ),
+                lambda: rolled(folder / "rolled", first.state, stores(database), 20, [PROGRAM, options.before], is_whole=True),
             ),
             # The version before does not start any more then, so this is the last check.
             ("expanded", lambda: expanded(folder, before, after, database)),
