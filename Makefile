@@ -63,6 +63,10 @@ load: server $(LOAD) ## full logins from a second process: logins/s, latency, CP
 	@Tests/EndToEnd/load.sh $(or $(LOAD_FLAGS),$(if $(STORE),,--json-to .build/load.json)) || failed=$$?; \
 		[ ! -f .build/load.json ] || Sources/Packaging/numbers.py load .build/load.json; exit $${failed:-0}
 
+load-stores: server $(LOAD) ## load with PostgreSQL, and with Redis beside it, with its limits
+	STORE=postgres Tests/EndToEnd/load.sh
+	STORE=redis Tests/EndToEnd/load.sh
+
 soak: lib server $(LOAD) $(SWIFT_TESTS) ## kills, restarts, overload, slow clients, two nodes, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
 	$(SOAK) $(SOAK_FLAGS)
 	FULL=1 $(TEST) --filter 'LoginAbuseTests|CrashTests'
@@ -169,7 +173,7 @@ cluster-test: lib server build/oidc-venv/installed ## three servers with one Pos
 
 # The version before this one. Until a version is released (then it is the last tag): the commit that was handed over before.
 # The database must not have changed since then.
-BEFORE = 0766eb227de48d8f2b3bda460d3379325bbaa73f
+BEFORE = ad209e1a4654408b7bc07248ef03fbb48aa18fed
 # The commit before logins were made cheaper.
 DEARER = 03cb2abbb667fa00d1f6730af046923819929920
 before = build/before/$(1)/.build/release/mpind
@@ -184,6 +188,7 @@ $(call before,%): | $(STAMP)
 
 upgrade-test: $(call before,$(BEFORE)) lib server build/oidc-venv/installed ## servers of the version before and of this one side by side, as during a rolling upgrade
 	$(CLUSTER)/upgrade.py --before $<
+	$(CLUSTER)/upgrade.py --before $< --redis
 
 cost-test: $(call before,$(DEARER)) lib server $(LOAD) build/oidc-venv/installed ## what a login costs, compared in turn with an earlier version, which it builds (10 minutes more)
 	$(CLUSTER)/cost.py --before $< $(COST_FLAGS)
@@ -208,8 +213,8 @@ TESTS += store-logins
 engines-test: lib server $(LOAD) build/oidc-venv/installed ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
 	$(CLUSTER)/engines.py $(ENGINES_FLAGS)
 
-LONG += engines-test
-.PHONY: engines-test
+LONG += engines-test cost-test load-stores
+.PHONY: engines-test load-stores
 
 size: lib server $(LOAD) build/oidc-venv/installed ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
 	$(CLUSTER)/size.py $(SIZE_FLAGS)
@@ -224,6 +229,16 @@ times-test: lib server $(LOAD) ## the time of an answer reveals nothing: 20,000 
 	$(SOAK) --only "answer times" --samples 20000
 	$(SOAK) --only "busy times" --samples 20000
 	$(SOAK) --only "permit times" --samples 20000
+
+store-times-test: lib server $(LOAD) build/oidc-venv/installed ## the same with PostgreSQL, and with Redis beside it: 6,000 samples
+	$(CLUSTER)/store_times.py $(STORE_TIMES_FLAGS)
+	$(CLUSTER)/store_times.py --redis $(STORE_TIMES_FLAGS)
+
+flood-cost-test: lib server build/oidc-venv/installed ## a flood of wrong PINs at a running server makes right logins at most a tenth dearer
+	$(CLUSTER)/flood_cost.py $(FLOOD_COST_FLAGS)
+
+LONG += store-times-test flood-cost-test
+.PHONY: store-times-test flood-cost-test
 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh

@@ -8,7 +8,6 @@ import hashlib
 import itertools
 import json
 import math
-import os
 import random
 import socket
 import statistics
@@ -17,13 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from phone import Phone
-
 from mpin import crypto
 
 STEPS = ["pass1", "pass2", "mpinAuthenticate"]
-#: The limit for |t|, the absolute value of Welch's t. Without a leak, the largest of the six |t| is almost always below
-#: 3. If something leaks, |t| grows with the number of samples. Pass 2 leaked once, because stored records of unknown
+#: The limit for |t|, the absolute value of Welch's t. Without a leak, the largest of the 24 |t| is almost always below
+#: 4. If something leaks, |t| grows with the number of samples. Pass 2 leaked once, because stored records of unknown
 #: IDs were shorter than others.
 LIMIT = 4.5
 #: This fraction of the answers, the slowest ones, is left out, because other work of the machine has delayed most of
@@ -155,11 +152,11 @@ def measure(port: int, kinds: list[Kind], samples: int) -> None:
 
 
 def login_differences(kinds: Sequence[Kind]) -> dict[str, float]:
-    """Returns Welch's t of each pair of kinds that a login must not tell apart. The status of the last answer tells
-    blocked identities from others. So only kinds with the same status are compared."""
-    found: dict[str, float] = {}
+    """Returns Welch's t of each pair of kinds that a login must not tell apart. Until the last answer these are all kinds. Its
+    status tells blocked identities from others. So there only kinds with the same status are compared."""
+    found = differences(kinds, STEPS[:-1])
     for status in {kind.status for kind in kinds}:
-        found |= differences([kind for kind in kinds if kind.status == status], STEPS)
+        found |= _differences_at(len(STEPS) - 1, STEPS[-1], [kind for kind in kinds if kind.status == status])
     return found
 
 
@@ -168,14 +165,18 @@ def differences(kinds: Sequence[Timed], steps: list[str]) -> dict[str, float]:
 
     The samples are the means of the identities, not the single times. The reason is that each identity has a place of
     its own in the database, which makes some a little slower than others, whatever their kind."""
-    found = {}
+    found: dict[str, float] = {}
     for number, step in enumerate(steps):
-        all_times = sorted(times[number] for kind in kinds for times in kind.times)
-        slow = all_times[int(len(all_times) * (1 - SLOW))]
-        means = {kind.name: _means([times[number] for times in kind.times], len(kind.people), slow) for kind in kinds}
-        for one, other in itertools.combinations(means, 2):
-            found[f"{step}, {one} and {other}"] = welch(means[one], means[other])
+        found |= _differences_at(number, step, kinds)
     return found
+
+
+def _differences_at(number: int, step: str, kinds: Sequence[Timed]) -> dict[str, float]:
+    all_times = sorted(times[number] for kind in kinds for times in kind.times)
+    slow = all_times[int(len(all_times) * (1 - SLOW))]
+    means = {kind.name: _means([times[number] for times in kind.times], len(kind.people), slow) for kind in kinds}
+    pairs = itertools.combinations(means, 2)
+    return {f"{step}, {one} and {other}": welch(means[one], means[other]) for one, other in pairs}
 
 
 def _means(times: list[float], people: int, slow: float) -> list[float]:

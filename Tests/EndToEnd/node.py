@@ -139,7 +139,10 @@ class Server:
                 logins.wait()
 
     def revoke(self, user: str) -> None:
-        command = [str(PROGRAM), "user", "revoke", user, "--state-dir", self.state]
+        place = ["--state-dir", self.state]
+        if "--database" in self.options:
+            place = self.options[self.options.index("--database") :][:2]
+        command = [str(PROGRAM), "user", "revoke", user, *place]
         subprocess.run(command, check=True, capture_output=True)
 
     def _answers(self) -> bool:

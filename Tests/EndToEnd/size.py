@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 import checks
 from cluster import Database, stores
 from node import Server, registered
+from phone import wait_until
 
 #: How much more a login may cost mpind.
 LIMIT = 1.15
@@ -188,6 +190,7 @@ def postgres(folder: Path, sizes: list[int], rounds: int, seconds: float) -> str
             places.append(Place(size, Server(folder / f"postgres{size}", options=options), url))
         for place in places:
             place.fill()
+        before = [whole_table_reads(place) for place in places]
         measure(places, rounds, seconds, database)
         said = compare(places)
         costs = []
@@ -198,6 +201,9 @@ def postgres(folder: Path, sizes: list[int], rounds: int, seconds: float) -> str
             said += f"\n    {place.size} identities: {cost * 1e6:.0f} us of PostgreSQL a login = {cost / unit:.1f} S"
             said += f" (S = {unit * 1e6:.1f} us), {updates(place)}"
         assert costs[1] <= costs[0], f"a login costs PostgreSQL {costs} S"
+        for place, earlier in zip(places, before, strict=True):
+            place.server.end(signal.SIGTERM)
+            said += f"\n    {place.size} identities: {lookups(place, earlier)}; {vacuumed(place)}"
         return said
     finally:
         for place in places:
@@ -215,6 +221,50 @@ def updates(place: Place) -> str:
     changed, hot, vacuums, megabytes = map(int, text.split("|"))
     assert changed > 0 and hot >= 0.8 * changed, f"{hot} of {changed} updates are HOT"
     return f"{100 * hot // changed} % of {changed} updates HOT, {vacuums} autovacuums, {megabytes} MB"
+
+
+TABLES = ("lasting_item", "short_lived_item")
+
+
+def whole_table_reads(place: Place) -> dict[str, int]:
+    """How often each table of items was read as a whole until now (a sequential scan)."""
+    return {table: statistic(place, table, "seq_scan") for table in TABLES}
+
+
+def lookups(place: Place, before: dict[str, int]) -> str:
+    """Checks that all these logins have found what lasts by an index, and what is short-lived, too: that table is small, and
+    the collector of what has expired may read it as a whole. The server has ended. A process of PostgreSQL adds to the
+    statistics at its end at the latest, so this waits for that."""
+    assert place.url is not None
+    url = place.url
+    there = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    wait_until(lambda: sql(url, f"{there} AND backend_type = 'client backend'") == "0")
+    found = whole_table_reads(place)
+    by_index = {table: statistic(place, table, "idx_scan") for table in TABLES}
+    logins = sum(report["logins"] for report in place.reports)
+    assert all(count >= logins for count in by_index.values()), f"{logins} logins, but by an index {by_index}"
+    read = {table: found[table] - before[table] for table in TABLES}
+    assert read["lasting_item"] == 0 and read["short_lived_item"] < logins / 10, f"tables were read as a whole: {read}"
+    return f"{by_index['lasting_item']} reads of the table by an index, 0 of all of it"
+
+
+def vacuumed(place: Place) -> str:
+    """Changes 3 % of the identities, as their logins would, and waits until autovacuum has cleaned the table."""
+    assert place.url is not None
+    before = statistic(place, "lasting_item", "autovacuum_count")
+    count = max(place.size * 3 // 100, 1000)
+    for _ in range(-(-count // place.size)):
+        sql(place.url, f"""
+            UPDATE lasting_item SET value = value || ''::bytea
+            WHERE (kind, key) IN (SELECT kind, key FROM lasting_item WHERE kind = 'identity' LIMIT {count})""")  # fmt: skip
+    begun = time.monotonic()
+    wait_until(lambda: statistic(place, "lasting_item", "autovacuum_count") > before, 300)
+    return f"autovacuum after {time.monotonic() - begun:.0f} s"
+
+
+def statistic(place: Place, table: str, name: str) -> int:
+    assert place.url is not None
+    return int(sql(place.url, f"SELECT coalesce({name}, 0) FROM pg_stat_user_tables WHERE relname = '{table}'"))
 
 
 def main() -> int:

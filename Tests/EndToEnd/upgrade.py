@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests servers of an earlier version and of this one side by side on one PostgreSQL database, as during a rolling upgrade.
+"""Tests servers of an earlier version and of this one side by side on one PostgreSQL database, and with --redis a Redis server
+too, as during a rolling upgrade.
 
 Run by `make upgrade-test`, which builds the earlier version. The last line is "N passed, N failed".
 """
@@ -8,27 +9,47 @@ from __future__ import annotations
 
 import argparse
 import filecmp
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import checks
 from audits import mpind
-from cluster import Database, any_node, guesses, stores, storm, waking
-from fronts import rolled
+from cluster import Database, Redis, any_node, guesses, stores, storm, waking
+from fronts import Crowd, patiently, rolled
 from node import PIN, PROGRAM, Server
+from phone import wait_until
 from roaming import Roaming, registered
 from two_nodes import refusal
 
+#: Whether servers of the version before start with a database that a newer version has expanded (docs/postgres.md).
+BEFORE_READS_NEEDS = False
+#: What a later version might add, as mpind does it: under its advisory lock, with what a program needs to know. The table got
+#: the column `needs` later.
+STEP = """
+    BEGIN;
+    SELECT pg_advisory_xact_lock(x'6d70696e'::int);
+    SET LOCAL lock_timeout = '2s';
+    ALTER TABLE mpind_schema ADD COLUMN IF NOT EXISTS needs integer;
+    CREATE TABLE later_item (key text PRIMARY KEY, value bytea);
+    ALTER TABLE lasting_item ADD COLUMN later text, ADD COLUMN last bigint NOT NULL DEFAULT 0;
+    ALTER TABLE short_lived_item ADD COLUMN later text;
+    INSERT INTO mpind_schema (step, needs) SELECT 'a step of a later version', count(*) FROM mpind_schema;
+    COMMIT
+"""
 
-def carried(before: Server, after: Server, url: str) -> str:
-    """What people and operators did at one version holds at the other: identities, wrong PINs, right PINs, revocations."""
+
+def carried(before: Server, after: Server, url: str, when: str = "", program: Path | None = None) -> str:
+    """What people and operators did at one version holds at the other: identities, wrong PINs, right PINs, revocations.
+    program: whose commands the operators use; None: those of the version that they work at."""
     for number, (first, second) in enumerate([(before, after), (after, before)]):
-        once, twice, revoked = (registered([first], f"{name}{number}@example.com") for name in ("once", "twice", "revoked"))
+        names = (f"{name}{when}{number}@example.com" for name in ("once", "twice", "revoked"))
+        once, twice, revoked = (registered([first], name) for name in names)
         assert refusal(once, "4321") == 401
         for wrong in ("4321", "4322"):
             assert refusal(twice, wrong) == 401
-        mpind("user", "revoke", revoked.user, "--database", url, program=first.program)
+        mpind("user", "revoke", revoked.user, "--database", url, program=program or first.program)
         once, twice, revoked = (Roaming([second], each.user, like=each) for each in (once, twice, revoked))
         once.login(PIN)
         assert [refusal(twice, "4323"), refusal(twice, PIN), refusal(revoked, PIN)] == [410, 410, 410]
@@ -48,14 +69,64 @@ def steps(before: Server, after: Server) -> str:
     return f"{ways} logins whose requests went to both versions in turn"
 
 
+def expanded(folder: Path, before: Server, after: Server, database: Database) -> str:
+    """Adds to the schema what a later version might add (it expands), while people log in at both versions. No login fails.
+    Servers of both versions go on as before; one of this version also starts then, and its commands work."""
+    with Crowd(before.backend) as old, Crowd(after.backend) as new:
+        for crowd in (old, new):
+            crowd.go_on(10)
+        wait_until(lambda: is_done(database, STEP))
+        for crowd in (old, new):
+            crowd.go_on(10)
+    for phone in old.phones + new.phones:
+        assert refusal(phone, "4321") == 401
+    carried(before, after, database.url, "-expanded", PROGRAM)
+    steps(before, after)
+    started = Server(folder / "started", state=after.state, log_level="debug", options=stores(database))
+    try:
+        started.start()
+        carried(before, started, database.url, "-started", PROGRAM)
+        for phone in old.phones:
+            patiently(lambda phone=phone: Roaming([started], phone.user, like=phone).login(PIN))
+    finally:
+        started.kill()
+    assert starts(folder, before, database) == BEFORE_READS_NEEDS, "docs/postgres.md says something else of the version before"
+    return f"{len(old.logged_in)} and {len(new.logged_in)} logins at the two versions, 0 failed"
+
+
+def is_done(database: Database, statements: str) -> bool:
+    """Sends statements to the database. False if they could not get a lock; then they have changed nothing."""
+    done = subprocess.run(
+        database.psql("-v", "ON_ERROR_STOP=1", "-c", statements), capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.returncode == 0 or "lock timeout" in done.stderr, done.stderr
+    return done.returncode == 0
+
+
+def starts(folder: Path, like: Server, database: Database) -> bool:
+    """Whether another server of the same version starts, or refuses the database because a newer version has made it."""
+    other = Server(folder / "refuses", state=like.state, options=stores(database), program=like.program)
+    try:
+        other.start()
+        return True
+    except AssertionError:
+        assert other.process is not None and other.process.poll() is not None
+        assert "made by a newer version of this program" in other.log_text(), other.log_text()
+        return False
+    finally:
+        other.kill()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--before", type=Path, required=True, metavar="MPIND", help="the server of the earlier version")
     parser.add_argument("--people", type=int, default=20)
+    parser.add_argument("--redis", action="store_true", help="keep what is good for minutes in Redis")
     parser.add_argument("--only", metavar="NAME", help="this check alone")
     options = parser.parse_args()
     assert not filecmp.cmp(options.before, PROGRAM, shallow=False), "both versions are the same program"
-    database = Database()
+    redis = Redis() if options.redis else None
+    database = Database(redis)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         first = Server(folder / "0", log_level="debug", options=stores(database), program=options.before)
@@ -76,12 +147,19 @@ def main() -> int:
             ("and back", lambda: guesses([after, before], options.people // 5, 60)),
             ("storm", lambda: storm(nodes, 300)),
             ("waking", lambda: waking(nodes, 6)),
-            ("rolled", lambda: rolled(folder / "rolled", first.state, stores(database), 20, [PROGRAM, options.before], False)),
+            (
+                "rolled",
+                lambda: rolled(folder / "rolled", first.state, stores(database), 20, [PROGRAM, options.before], is_whole=True),
+            ),
+            # The version before does not start any more then, so this is the last check.
+            ("expanded", lambda: expanded(folder, before, after, database)),
         ]
         status = checks.run(named, options.only)
         for node in nodes:
             node.kill()
     database.close()
+    if redis:
+        redis.close()
     return status
 
 
