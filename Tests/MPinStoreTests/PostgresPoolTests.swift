@@ -44,6 +44,7 @@ final class PostgresPoolTests: XCTestCase {
         let refused = errors.filter { $0.0.contains("too many wait for a connection") }
         let late = errors.filter { $0.0.contains("no free connection in time") }
         XCTAssertLessThanOrEqual(refused.count, 10)
-        return refused.count == 10 && refused.count + late.count == errors.count && refused.allSatisfy { $0.1 < patience }
+        return refused.count == 10 && refused.count + late.count == errors.count
+            && refused.allSatisfy { $0.1 < patience }
     }
 }
