@@ -6,6 +6,9 @@ at the same moment. In turn nobody comes, only the people, only the flood, and b
 mpind's processor time for both, less that for the same number of guesses when only the flood comes, for each right login. It
 is compared with mpind's processor time for a right login when only the people come, less what mpind needs when nobody comes.
 
+The more requests come, the less each costs, as mpind does some work once for those that come together. That is counted for
+the right logins. With many guesses it is more than what the limit allows, so the check with few guesses is the sharp one.
+
 Run by `make flood-cost-test`. The last line is "N passed, N failed".
 """
 
@@ -31,11 +34,11 @@ from node import PIN, Server, registered
 #: How much more a right login may cost.
 LIMIT = 1.10
 #: Right logins a second, and over how many connections.
-RATE, PEOPLE = 100, 8
+RATE, PEOPLE = 60, 8
 #: Guesses for each right login: a few, which would spoil the joint checks of proofs if there were any, and a flood.
-FLOODS = {"few guesses": 0.15, "many guesses": 3.0}
+FLOODS = {"few guesses": 0.15, "many guesses": 2.0}
 #: The connections of a flood, and the identities of each. All guess at the same moment, and then wait.
-GUESSERS, IDENTITIES = 16, 8
+GUESSERS, IDENTITIES = 8, 16
 
 SPAWN = multiprocessing.get_context("spawn")
 
