@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -108,16 +108,16 @@ class Database:
 
     def start_again(self) -> None:
         """Starts the server after it was killed."""
-        self._script("again")
+        self._tell("again")
 
     def add_standby(self) -> None:
         """Starts a synchronous standby. From now on the URL names both servers."""
-        self._script("standby")
+        self._tell("standby")
         self.url = self.url.replace(f"host={self.folder}", f"host={self.folder},{self.folder}/standby")
 
     def promote(self) -> None:
         """Makes the standby the server that takes writes."""
-        self._script("promote")
+        self._tell("promote")
 
     def psql(self, *more: str) -> list[str]:
         """A command that sends statements to the server and prints bare answers."""
@@ -143,7 +143,7 @@ class Database:
         pid = int((self.folder / "data/postmaster.pid").read_text().split()[0])
         return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
 
-    def _script(self, how: str) -> None:
+    def _tell(self, how: str) -> None:
         subprocess.run([ROOT / "Tests/StoreEngines/postgres.sh", how, self.folder], check=True, capture_output=True)
 
     def close(self) -> None:
@@ -642,8 +642,7 @@ def failover(folder: Path, redis: Redis | None, is_whole: bool) -> str:
     standby is promoted after each node has said that it is not ready."""
     database = Database(redis)
     database.add_standby()
-    nodes = start(folder / "failover", database)
-    try:
+    with started(folder / "failover", database) as nodes:
         invariants = Invariants(folder / "failed-over", nodes, database.url)
         with invariants.meanwhile():
             wait_until(lambda: len(invariants) > 12)
@@ -660,41 +659,38 @@ def failover(folder: Path, redis: Redis | None, is_whole: bool) -> str:
         said = invariants.check()
         are_whole_together(folder / "failed-over-audits", nodes, database.url)
         return f"{took:.1f} s until it took writes at each node; {said}"
-    finally:
-        for node in nodes:
-            node.kill()
-        database.close()
 
 
 def flooded_failover(folder: Path, redis: Redis | None, count: int) -> str:
     """Kills the primary in the middle of very many guesses of one PIN, and promotes its synchronous standby."""
     database = Database(redis)
     database.add_standby()
-    nodes = start(folder / "flooded", database)
-    try:
+    with started(folder / "flooded", database) as nodes:
         said = flood(nodes, count, database.kill, database.promote)
         are_whole_together(folder / "flooded-audits", nodes, database.url)
         return said
-    finally:
-        for node in nodes:
-            node.kill()
-        database.close()
 
 
 def sentinels(folder: Path) -> str:
     """Changes the primary of a Redis with a replica and Sentinels while people log in at servers of their own."""
-    redis = Sentinels(folder)
-    database = Database(redis)
-    nodes = start(folder / "sentinels", database)
+    with contextlib.closing(Sentinels(folder)) as redis:
+        database = Database(redis)
+        with started(folder / "sentinels", database) as nodes:
+            said = changed_primaries(redis, lambda name: Invariants(folder / f"sentinel-{name}", nodes, database.url))
+            are_whole_together(folder / "sentinels-audits", nodes, database.url)
+            return said
+
+
+@contextlib.contextmanager
+def started(folder: Path, database: Database) -> Iterator[list[Server]]:
+    """Nodes with a database of their own, which ends with them and the block."""
+    nodes = start(folder, database)
     try:
-        said = changed_primaries(redis, lambda name: Invariants(folder / f"sentinel-{name}", nodes, database.url))
-        are_whole_together(folder / "sentinels-audits", nodes, database.url)
-        return said
+        yield nodes
     finally:
         for node in nodes:
             node.kill()
         database.close()
-        redis.close()
 
 
 def audited(nodes: list[Server]) -> str:

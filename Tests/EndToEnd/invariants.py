@@ -4,6 +4,7 @@ everything is as the servers have said."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import threading
@@ -17,6 +18,7 @@ from typing import Any
 
 import audits
 from kept import LATER, Kept
+from meanwhile import repeated
 from node import LOST, PIN, Server
 from phone import Phone, Refused, patiently, wait_until
 from readiness import Readiness
@@ -107,30 +109,12 @@ class Invariants:
     @contextlib.contextmanager
     def meanwhile(self) -> Iterator[None]:
         """Lets all be at work until the block ends."""
-        done = threading.Event()
-        problems: list[Exception] = []
-
-        def live(act: Callable[[], None], pause: float) -> None:
-            while not done.wait(pause):
-                try:
-                    self._tolerantly(act)
-                except Exception as problem:
-                    problems.append(problem)
-                    return
-
-        acts = [(self._spend, 0.05), *[(self._guess, 0.2)] * GUESSERS]
-        threads = [threading.Thread(target=live, args=act) for act in acts]
-        with self.kept.meanwhile(), self.readiness.meanwhile():
-            for thread in threads:
-                thread.start()
-            try:
-                yield
-            finally:
-                done.set()
-                for thread in threads:
-                    thread.join()
-        if problems:
-            raise problems[0]
+        spend, guess = (functools.partial(self._tolerantly, act) for act in (self._spend, self._guess))
+        with (
+            self.kept.meanwhile(), self.readiness.meanwhile(),
+            repeated(spend, pause=0.05), repeated(*[guess] * GUESSERS, pause=0.2),
+        ):  # fmt: skip
+            yield
 
     def check(self) -> str:
         """Checks everything when nothing fails any more. Returns what was seen."""

@@ -7,11 +7,11 @@ import contextlib
 import itertools
 import json
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import mpin
+from meanwhile import repeated
 from node import LOST, PIN, PROGRAM
 from phone import Phone, Refused, wait_until
 
@@ -56,30 +56,10 @@ class Kept:
     @contextlib.contextmanager
     def meanwhile(self) -> Iterator[None]:
         """Adds more of each kind until the block ends. Any of it may fail, but then with a reason that says so."""
-        done = threading.Event()
-        problems: list[Exception] = []
-
-        def live(*kinds: Callable[[str], None]) -> None:
-            turns = itertools.cycle(kinds)
-            while not done.is_set():
-                try:
-                    self._attempt(next(turns))
-                except Exception as problem:
-                    problems.append(problem)
-                    return
-
+        others = itertools.cycle(self._kinds[1:])
         # Registrations all the time, and one of the others after the other, which need more of the machine.
-        threads = [threading.Thread(target=live, args=kinds) for kinds in (self._kinds[:1], self._kinds[1:])]
-        for thread in threads:
-            thread.start()
-        try:
+        with repeated(lambda: self._attempt(self._kinds[0]), lambda: self._attempt(next(others))):
             yield
-        finally:
-            done.set()
-            for thread in threads:
-                thread.join()
-            if problems:
-                raise problems[0]
 
     def check(self, try_until_there: Callable[[Callable[[], object]], object]) -> str:
         """Checks that all of it is there. `try_until_there` runs a request, again if the server says "later"."""

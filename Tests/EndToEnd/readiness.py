@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import http.client
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from meanwhile import repeated
 from node import LOST, Server
 from phone import wait_until
 
@@ -36,24 +37,15 @@ class Readiness:
     @contextlib.contextmanager
     def meanwhile(self) -> Iterator[None]:
         """Asks until the block ends."""
-        done = threading.Event()
 
         def ask(node: Server) -> None:
-            while not done.wait(0.1):
-                asked = time.monotonic()
-                with contextlib.suppress(*LOST):
-                    answer = is_ready(node)
-                    self._said[node].append(Said(asked, time.monotonic(), answer))
+            asked = time.monotonic()
+            with contextlib.suppress(*LOST):
+                answer = is_ready(node)
+                self._said[node].append(Said(asked, time.monotonic(), answer))
 
-        threads = [threading.Thread(target=ask, args=[node]) for node in self._said]
-        for thread in threads:
-            thread.start()
-        try:
+        with repeated(*(functools.partial(ask, node) for node in self._said), pause=0.1):
             yield
-        finally:
-            done.set()
-            for thread in threads:
-                thread.join()
 
     def until(self, is_ready: bool, since: float) -> float:
         """Waits, while the block of `meanwhile` runs, until each node has said that it is ready, or that it is not. since:

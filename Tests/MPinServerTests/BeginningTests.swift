@@ -9,16 +9,8 @@ final class BeginningTests: XCTestCase {
 
     /// Runs the program. Returns its exit code and its whole output.
     private func run(_ arguments: [String]) throws -> (code: Int32, text: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Mpind.path)
-        process.arguments = arguments
-        let said = Pipe()
-        process.standardOutput = said
-        process.standardError = said
-        try process.run()
-        let text = String(decoding: said.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+        let done = try Mpind.run(arguments)
+        return (done.code, done.output + done.error)
     }
 
     func testWithoutArgumentsTheProgramSaysInFiveLinesHowToBegin() throws {

@@ -13,15 +13,8 @@ final class MigrateCommandTests: XCTestCase {
     override func tearDown() { try? FileManager.default.removeItem(atPath: state) }
 
     private func migrate(_ words: [String]) throws -> (status: Int32, output: String) {
-        let (process, pipe) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: Mpind.path)
-        process.arguments = ["migrate"] + words
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, output)
+        let done = try Mpind.run(["migrate"] + words)
+        return (done.code, done.output + done.error)
     }
 
     /// The statements of the guide that make the roles.

@@ -21,22 +21,10 @@ final class OperatorTests: XCTestCase {
         return mpind
     }
 
-    /// Runs a command. Returns its exit code, standard output and standard error.
     private func run(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws -> (code: Int32, output: String, error: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Mpind.path)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        let (output, error) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = error
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let complaint = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text, complaint)
+        try Mpind.run(arguments, environment: environment)
     }
 
     private func user(_ command: String, _ user: String, _ more: [String] = []) throws -> [[String: Any]] {

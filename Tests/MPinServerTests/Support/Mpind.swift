@@ -52,6 +52,24 @@ final class Mpind {
         return mpind
     }
 
+    /// Runs a command to its end. Returns its exit code, standard output and standard error.
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> (code: Int32, output: String, error: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        let (output, error) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = error
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let complaint = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text, complaint)
+    }
+
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
     func waitUntilReady() throws {
