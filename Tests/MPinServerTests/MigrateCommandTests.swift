@@ -86,10 +86,12 @@ final class MigrateCommandTests: XCTestCase {
         for (words, reason) in [
             (["--database", state + "/rps.sqlite"], "not a postgres: URL"), ([], "give --database"),
             (["--database", "postgres:///mpin?host=/nowhere"], "/nowhere"),
+            (["--database", "postgres://mpin:long-and-secret@localhost/mpin"], "passfile"),
         ] {
             let (status, output) = try migrate(words)
             XCTAssertEqual(status, 1, output)
             XCTAssertTrue(output.contains(reason), output)
+            XCTAssertFalse(output.contains("secret"), output)
             XCTAssertEqual(output.split(separator: "\n").count, 1, output)
         }
     }

@@ -10,7 +10,7 @@ package struct PostgresURL: Sendable, Equatable {
     let preparesStatements: Bool
 
     /// Reads what follows `postgres:`. Throws ``StoreError/unusable(_:)`` if it is not such a URL or has a password:
-    /// other users of the machine can read the arguments of a process.
+    /// other users of the machine can read the arguments of a process. No error repeats what may be a part of a password.
     init(afterScheme rest: Substring) throws {
         let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let place = parts.first, place.hasPrefix("//") else {
@@ -19,12 +19,19 @@ package struct PostgresURL: Sendable, Equatable {
         let authority = place.dropFirst(2).prefix { $0 != "/" }
         let at = authority.lastIndex(of: "@")
         var options = try Self.options(parts.count > 1 ? parts[1] : "")
-        guard at.map({ !authority[..<$0].contains(":") }) ?? true, options["password"] == nil else {
+        // A name of a database has no "@", but what follows a password that contains "/" has.
+        let hasPassword =
+            at.map { authority[..<$0].contains(":") } ?? place.contains("@")
+            || options["password"] != nil || options["sslpassword"] != nil
+        guard !hasPassword else {
             throw StoreError.unusable("postgres: a URL may not contain a password: give passfile=FILE")
         }
         poolSize = try Self.poolSize(options.removeValue(forKey: "pool"))
         preparesStatements = try Self.isOn(options.removeValue(forKey: "prepared"))
         let hosts = authority[(at.map { authority.index(after: $0) } ?? authority.startIndex)...]
+        guard hosts.split(separator: ",").allSatisfy(Self.hasNoPortOrANumber) else {
+            throw StoreError.unusable("postgres: a port is not a number")
+        }
         options.merge(Self.defaults(hosts: hosts, options)) { given, _ in given }
         let query = options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         text = "postgresql:\(place)?" + query.joined(separator: "&")
@@ -35,7 +42,7 @@ package struct PostgresURL: Sendable, Equatable {
         for option in query.split(separator: "&") {
             let pair = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2, options.updateValue(String(pair[1]), forKey: String(pair[0])) == nil else {
-                throw StoreError.unusable("postgres: \(pair[0]): an option needs one value")
+                throw StoreError.unusable("postgres: each option needs one value: NAME=VALUE&NAME=VALUE")
             }
         }
         return options
@@ -68,6 +75,11 @@ package struct PostgresURL: Sendable, Equatable {
         let hosts = (options["host"].map { $0[...] } ?? hosts).split(separator: ",")
         if !hosts.allSatisfy(isThisMachine) { defaults["sslmode"] = "verify-full" }
         return defaults
+    }
+
+    private static func hasNoPortOrANumber(_ host: Substring) -> Bool {
+        let afterAddress = host.hasPrefix("[") ? host.drop { $0 != "]" } : host
+        return afterAddress.drop { $0 != ":" }.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 
     private static func isThisMachine(_ host: Substring) -> Bool {
