@@ -31,6 +31,46 @@ final class PostgresPoolTests: XCTestCase {
         XCTAssertEqual(read, Array(repeating: StoredItem(value: [1]), count: 2000), "nobody who waits is forgotten")
     }
 
+    /// The pool may have eight connections, and the server gives this role two. The pool tries again and again to open more.
+    func testWhoeverCannotHaveANewConnectionWaitsForAnOldOne() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        _ = try await PostgresStore.opened(url).create(k, StoredItem(value: [1]), at: now)
+        try make(role: "few", connections: 2, in: url)
+        let store = try await PostgresStore.opened(url.replacing("user=mpin", with: "user=few"))
+        for _ in 0..<5 {
+            let read = try await concurrently(50) { [now, k] _ in
+                try await store.update(k, at: now, .durable) { _ in }
+                return try await store.read(k, at: now)
+            }
+            XCTAssertEqual(read, Array(repeating: StoredItem(value: [1]), count: 50))
+        }
+        let refused = try String(contentsOfFile: server.folder + "/log", encoding: .utf8)
+            .contains("too many connections for role \"few\"")
+        XCTAssertTrue(refused, "no connection was refused")
+    }
+
+    /// Makes a role that may use all tables, over so many connections.
+    private func make(role: String, connections: Int, in url: String) throws {
+        let server = try PostgresServer.shared.get()
+        try server.run("CREATE ROLE \(role) LOGIN CONNECTION LIMIT \(connections)", in: url)
+        try server.run("GRANT ALL ON ALL TABLES IN SCHEMA public TO \(role)", in: url)
+    }
+
+    func testAServerThatGivesNoConnectionIsUnavailable() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        _ = try await PostgresStore.opened(url)
+        try make(role: "nobody", connections: 0, in: url)
+        let none = url.replacing("user=mpin", with: "user=nobody")
+        do {
+            _ = try await PostgresStore.opened(none)
+            XCTFail("opened")
+        } catch StoreError.unavailable(let reason) { XCTAssertTrue(reason.contains("too many connections"), reason) }
+        try server.run("ALTER ROLE nobody CONNECTION LIMIT 1")
+        try await until { (try? await PostgresStore.opened(none)) != nil }
+    }
+
     /// Ten more than may wait ask for a connection. Returns whether ten were refused, and at once; fewer, if the first had
     /// given up before the last one came.
     private func isBounded(_ store: PostgresStore, _ patience: Duration) async throws -> Bool {

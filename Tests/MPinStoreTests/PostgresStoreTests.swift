@@ -49,23 +49,28 @@ final class PostgresStoreTests: XCTestCase {
         }
     }
 
-    /// A pooler gives each transaction any of its two connections to the server, which know other statements.
+    /// A pooler gives each transaction one of its two connections to the server, if it can the one that was used last. That one
+    /// knows the statements of the store, and then somebody else has it.
     func testThroughAPoolerStatementsAreNotPrepared() async throws {
         let server = try PostgresServer.shared.get()
         let url = server.throughPooler(try server.newDatabase())
         for (option, works) in [("&prepared=off", true), ("", false)] {
+            let store = try await opened(url + option)
+            _ = try await store.read(k, at: now)
+            let holder = try PostgresSession(url)
+            try holder.run("BEGIN; SELECT 1")
             do {
-                let store = try await opened(url + option)
-                try await concurrently(40) { [now, k] _ in
-                    try await store.update(k, at: now, .ordered) { item in
-                        item = StoredItem(value: (item?.value ?? []) + [1])
-                    }
-                }
-                let read = try await store.read(k, at: now)
-                XCTAssertEqual(read?.value.count, 40)
+                _ = try await store.read(k, at: now)
                 XCTAssertTrue(works, "this pooler takes prepared statements: the test shows nothing")
             } catch { XCTAssertFalse(works, "\(error)") }
+            try holder.run("COMMIT")
         }
+        let store = try await opened(url + "&prepared=off")
+        try await concurrently(40) { [now, k] _ in
+            try await store.update(k, at: now, .ordered) { $0 = StoredItem(value: ($0?.value ?? []) + [1]) }
+        }
+        let read = try await store.read(k, at: now)
+        XCTAssertEqual(read?.value.count, 40)
     }
 
     func testACommitWhoseAnswerIsLateHasAnUnknownOutcome() async throws {
@@ -312,14 +317,18 @@ final class PostgresStoreTests: XCTestCase {
             ("postgres:db", "not postgres://"), ("postgres://u:secret@db/mpin", "passfile=FILE"),
             ("postgres://u@db/mpin?password=secret", "passfile=FILE"), ("postgres://db/mpin?pool=0", "pool=0"),
             ("postgres://db/mpin?pool=x", "pool=x"), ("postgres://db/mpin?prepared=maybe", "prepared=maybe"),
-            ("postgres://db/mpin?sslmode", "sslmode"), ("postgres://db/mpin?pool=1&pool=2", "pool"),
+            ("postgres://db/mpin?sslmode", "one value"), ("postgres://db/mpin?pool=1&pool=2", "one value"),
+            // A password may contain what has a meaning in URLs.
+            ("postgres://u:a/secret@db/mpin", "passfile=FILE"), ("postgres://u:a?secret@db/mpin", "one value"),
+            ("postgres://u:a?b=secret@db/mpin", "port"), ("postgres://db/mpin?password=a&secret", "one value"),
+            ("postgres://db/mpin?sslpassword=secret", "passfile=FILE"), ("postgres://[::1]:secret/mpin", "port"),
         ] {
             XCTAssertThrowsError(try StoreURL(url), url) { error in
                 XCTAssertTrue("\(error)".contains(mistake), "\(error)")
                 XCTAssertFalse("\(error)".contains("secret"), "\(error)")
             }
         }
-        XCTAssertNoThrow(try StoreURL("postgres://u@a:5432,b/mpin?sslmode=require").require(.shortLived))
+        XCTAssertNoThrow(try StoreURL("postgres://u@a:5432,b,[::1]:5432/mpin?sslmode=require").require(.shortLived))
         XCTAssertThrowsError(try StoreURL("postgres://db/mpin").file())
     }
 

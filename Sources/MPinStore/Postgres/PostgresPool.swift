@@ -22,6 +22,11 @@ final class PostgresPool: Sendable {
         /// How many waits have ended, and how long they took together.
         var waits = 0
         var waited = Duration.zero
+
+        mutating func removeAllWaiting() -> [Waiter] {
+            defer { waiting = [] }
+            return waiting.map(\.waiter)
+        }
     }
 
     let trips = TripCount()
@@ -45,7 +50,7 @@ final class PostgresPool: Sendable {
     }
 
     /// Calls `body` with a connection that nobody else uses meanwhile. After an error that leaves a transaction open,
-    /// rolls it back.
+    /// rolls it back. If the connection was lost, closes those that are not in use: probably they are lost, too.
     func withLink<Result: Sendable>(
         by deadline: ContinuousClock.Instant, _ body: (PostgresLink) async throws -> Result
     ) async throws -> Result {
@@ -55,7 +60,11 @@ final class PostgresPool: Sendable {
             give(link)
             return result
         } catch {
-            if !link.isLost { _ = try? await link.exchange([PostgresCommand("ROLLBACK")], by: deadline) }
+            if link.isLost {
+                closeIdle()
+            } else {
+                _ = try? await link.exchange([PostgresCommand("ROLLBACK")], by: deadline)
+            }
             give(link)
             throw error
         }
@@ -114,8 +123,9 @@ final class PostgresPool: Sendable {
                 if link.isUsable { return .use(link) }
                 state.count -= 1
             }
-            let opens = state.count < url.poolSize
-            guard !opens || state.pauseEnd <= .now else { return .fail(state.lastFailure) }
+            let opens = state.count < url.poolSize && state.pauseEnd <= .now
+            // While no connection may be opened, one of those that are there will come free.
+            guard opens || state.count > 0 else { return .fail(state.lastFailure) }
             guard state.waiting.count < Self.mostWaiting else {
                 return .fail("PostgreSQL: too many wait for a connection")
             }
@@ -151,21 +161,20 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Notes that no connection could be opened, and lets all that wait look again. The next try is allowed after 50 ms,
-    /// and after each further failure twice as late, up to a second. A random part of the pause keeps many nodes from
-    /// trying together.
+    /// Notes that no connection could be opened. If there is no other, all that wait look again. The next try is allowed
+    /// after 50 ms, and after each further failure twice as late, up to a second. A random part of the pause keeps many nodes
+    /// from trying together.
     private func failed(_ error: any Error) {
         let waiting = state.withLock { state in
             let pause = min(1000, 50 << min(state.failures, 5))
             state.failures += 1
             state.pauseEnd = .now + .milliseconds(Int.random(in: pause / 2...pause))
-            if let failure = error as? PostgresFailure { state.lastFailure = failure.reason }
+            state.lastFailure = (error as? PostgresFailure)?.reason ?? "\(error)"
             state.count -= 1
-            defer { state.waiting = [] }
-            return state.waiting
+            return state.count == 0 || error is StoreError ? state.removeAllWaiting() : []
         }
-        for (_, waiter) in waiting {
-            // This program can never open one.
+        for waiter in waiting {
+            // It is not about the server: there is no libpq, or no way to wait for an answer.
             if let error = error as? StoreError {
                 waiter.resume(throwing: error)
             } else {
@@ -180,16 +189,18 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Takes a connection and hands it to the caller that has waited longest.
+    /// Takes a connection and hands it to the caller that has waited longest. If it is lost, that caller looks for another
+    /// one; if it was the last one, all do.
     private func give(_ link: PostgresLink) {
         let isLost = link.isLost
-        let next = state.withLock { state -> Waiter? in
+        let next = state.withLock { state -> [Waiter] in
             if isLost { state.count -= 1 }
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst().waiter }
+            if state.count == 0 { return state.removeAllWaiting() }
+            guard state.waiting.isEmpty else { return [state.waiting.removeFirst().waiter] }
             if !isLost { state.idle.append(link) }
-            return nil
+            return []
         }
-        next?.resume(returning: isLost ? nil : link)
+        for waiter in next { waiter.resume(returning: isLost ? nil : link) }
     }
 }
 

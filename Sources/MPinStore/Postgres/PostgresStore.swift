@@ -1,9 +1,11 @@
 /// A store in a PostgreSQL database, which any number of processes share.
 ///
-/// A transaction is two trips to the server: one reads and locks its items, one writes and commits. A change that has a
-/// ``BlindForm`` is one trip, which it shares with others (``WriteBatches``). Rows are locked in the order of their keys. A key without a row cannot be locked; if another
-/// transaction makes the row meanwhile, this one starts again. A transaction with several keys locks these also by their
-/// names (advisory locks). Otherwise two transactions could each act upon the absence of what the other one is making.
+/// A transaction is two trips to the server: one reads and locks its items, one writes and commits. It locks rows in the
+/// order of their keys. A key without a row cannot be locked; if another transaction makes the row meanwhile, this one starts
+/// again. A transaction with several keys locks these also by their names (advisory locks). Otherwise two transactions could
+/// each act upon the absence of what the other one is making.
+///
+/// A change that has a ``BlindForm`` is one trip, which it shares with others (``WriteBatches``).
 package final class PostgresStore: WholeStore {
     /// Which items a store holds. The raw value is the name of their table.
     package enum Kind: String {
@@ -234,7 +236,7 @@ extension PostgresStore {
                     return try await pool.withLink(by: deadline) { try await body($0, deadline) }
                 } catch let failure as PostgresFailure {
                     if let error = failure.error { throw error }
-                    if failure.concernsAllConnections { pool.closeIdle() }
+                    if failure.isOfStandby { pool.closeIdle() }
                     reason = failure.reason
                 }
             }
@@ -262,13 +264,9 @@ extension PostgresFailure {
         }
     }
 
-    /// Whether other connections will probably fail, too: the server has ended this one, or has become a standby
-    /// (SQLSTATE 25006).
-    var concernsAllConnections: Bool {
-        switch self {
-        case .lost, .refused("25006", _): true
-        case .refused, .unreachable: false
-        }
+    /// Whether the server has become a standby (SQLSTATE 25006), so that all its connections are of no use.
+    fileprivate var isOfStandby: Bool {
+        if case .refused("25006", _) = self { true } else { false }
     }
 
     /// The error for the store's caller; nil if another try may succeed at once. These are a lost connection, and what

@@ -12,7 +12,8 @@ package final class WriteBatches<Command: Sendable, Answer: Sendable>: Sendable 
     package typealias Step = (place: ItemKey, command: Command)
 
     /// Carries commands out as one transaction until a deadline, and returns an answer to each. Returns nil if it was not
-    /// carried out, and throws if nobody knows whether it was.
+    /// carried out and each change must be tried apart. Throws if nobody knows whether it was, and if no other try is worth
+    /// it: then nobody has a connection.
     package typealias Exchange = (_ commands: [Command], _ deadline: ContinuousClock.Instant) async throws -> [Answer]?
 
     /// A change that waits for the next exchange.
