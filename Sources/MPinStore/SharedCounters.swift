@@ -3,7 +3,7 @@
 /// A request is admitted from this server's memory, so that no login waits for another trip. What it has admitted is sent
 /// to the book at once, many requests in one exchange, and the answer says how full each bucket is with the requests of
 /// all servers. Only who asks again before that answer has come waits for it, if the bucket is small or has many such
-/// requests. So n servers together admit at most (n - 1)/30 more than the limit. When the book does not answer, each
+/// requests. So n servers together admit at most n - 1 hundredths more than the limit. When the book does not answer, each
 /// server counts for itself.
 package actor SharedCounters: Counters {
     private struct Bucket {
@@ -57,10 +57,17 @@ package actor SharedCounters: Counters {
         buckets[name] = bucket
         changed.insert(name)
         let exchange = nextExchange()
-        guard bucket.new + bucket.sent > limit.requests / 30 else { return nil }
-        guard let full = await exchange.value[name] else { return nil }
+        guard bucket.new + bucket.sent > limit.requests / 100 else { return nil }
+        guard let full = await Self.answer(of: exchange)[name] else { return nil }
         let told = Bucket(limit: limit, full: full).wait(after: number - 1, at: .now)
         return told > .zero ? Self.seconds(told) : nil
+    }
+
+    /// Waits for an exchange, perhaps one that another request has begun. The request has less time left for its stores then.
+    private static func answer(of exchange: Task<Answer, Never>) async -> Answer {
+        var answer: Answer = [:]
+        await StorePatience.counting { answer = await exchange.value }
+        return answer
     }
 
     /// The exchange that will send the new requests.
