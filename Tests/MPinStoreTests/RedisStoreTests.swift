@@ -191,6 +191,24 @@ final class RedisStoreTests: XCTestCase {
         try await untilItWorks { _ = try await store.create(self.k, self.one, at: self.now) }
     }
 
+    /// They may follow another primary now, which only a new connection finds.
+    func testAServerThatHasLostItsReplicasIsLeft() async throws {
+        let server = try RedisServer()
+        let store = try await opened(server.url)
+        func connections() throws -> Int {
+            let lines = try server.run("INFO", "stats").split(whereSeparator: \.isNewline)
+            let line = lines.first { $0.hasPrefix("total_connections_received:") }
+            return try XCTUnwrap(line.flatMap { Int($0.filter(\.isNumber)) })
+        }
+        try server.run("CONFIG", "SET", "min-replicas-to-write", "1")
+        let before = try connections()
+        await isUnavailable("replicas") { _ = try await store.create(self.k, self.one, at: self.now) }
+        // The question itself is one.
+        XCTAssertGreaterThan(try connections(), before + 1)
+        try server.run("CONFIG", "SET", "min-replicas-to-write", "0")
+        try await untilItWorks { _ = try await store.create(self.k, self.one, at: self.now) }
+    }
+
     /// The replica takes over without the last change, and then the first server again, which has neither ended nor closed a
     /// connection.
     func testAServerThatTakesOverAgainGivesNothingBack() async throws {

@@ -172,8 +172,9 @@ extension RedisClient {
         throw StoreError.unavailable(failure)
     }
 
-    /// Whether the server has become a replica, or has forgotten our scripts or our password. It has changed nothing.
+    /// Whether the server has become a replica, has lost its replicas (`min-replicas-to-write`), perhaps because these follow
+    /// another primary now, or has forgotten our scripts or our password. It has changed nothing.
     private static func endsSession(_ message: String) -> Bool {
-        ["READONLY", "NOSCRIPT", "NOAUTH"].contains { message.hasPrefix($0) }
+        ["READONLY", "NOREPLICAS", "NOSCRIPT", "NOAUTH"].contains { message.hasPrefix($0) }
     }
 }
