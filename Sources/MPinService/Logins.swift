@@ -228,20 +228,30 @@ extension AuthenticationService {
         let attempt = login.attempt
         let issued = try newToken(login)
         guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
-            let settled = try await identities.settle(attempt, judgement.settlement, at: login.now)
+            let settled = try await settle(login, judgement)
             let verdict = judgement.verdict ?? settled.0
             reportLogin(login, verdict, settled.1)
             try await store(issued, login, judgement, verdict)
             return issued
         }
         let expected = judgement.verdict ?? identities.expectedVerdict(attempt, judgement.settlement, at: login.now)
-        async let settling = identities.settle(attempt, judgement.settlement, at: login.now)
-        try await store(issued, login, judgement, expected)
+        async let settling = settle(login, judgement)
+        var failure: (any Error)?
+        do { try await store(issued, login, judgement, expected) } catch { failure = error }
+        // The verdict counts and is reported, even if nobody gets the token.
         let (settled, block) = try await settling
         let verdict = judgement.verdict ?? settled
         reportLogin(login, verdict, block)
+        if let failure { throw failure }
         if verdict != expected { try await store(issued, login, judgement, verdict) }
         return issued
+    }
+
+    private func settle(_ login: Login, _ judgement: Judgement) async throws -> (Verdict, NewBlock?) {
+        do { return try await identities.settle(login.attempt, judgement.settlement, at: login.now) } catch {
+            observer(.loginLost(login.id, user: login.identity.userID))
+            throw error
+        }
     }
 
     private func reportLogin(_ login: Login, _ verdict: Verdict, _ block: NewBlock?) {

@@ -22,6 +22,9 @@ package enum ServiceEvent: Sendable {
     case judged(since: ContinuousClock.Instant)
     /// The verdict of a login. The user is empty if the ID was never registered.
     case login(MPinID, user: String, Verdict)
+    /// The verdict of a login could not be kept, because a store failed, so nobody is told. The attempt counts as a wrong PIN,
+    /// unless the store has kept the verdict without saying so. The user is empty if the ID was never registered.
+    case loginLost(MPinID, user: String)
     /// The verdict about a signature. The user is empty if the ID was never registered.
     case signature(MPinID, user: String, Verdict)
     /// Wrong PINs have blocked an identity. `until` is nil if only the operator can end the block.

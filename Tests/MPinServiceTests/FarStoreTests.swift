@@ -31,6 +31,46 @@ final class FarStoreTests: XCTestCase {
         XCTAssertEqual(under.surroundings.blocks, [nil])
     }
 
+    func testAVerdictThatIsNotKeptIsReportedAsLost() async throws {
+        for layer in [{ $0 }, { FarStore($0, TripGate()) }] as [(any Store) -> any Store] {
+            let store = EventfulStore()
+            var stores: [any Store] = [store, MemoryStore()]
+            let under = try await ServiceUnderTest(layer: { _ in layer(stores.removeFirst()) })
+            let alice = try await under.register("alice@example.com", pin: "1234")
+            under.surroundings.whenJudged {
+                store.before("identity") { throw StoreError.unavailable("the disk is full") }
+            }
+            do {
+                _ = try await alice.prove("1234", to: under.service)
+                XCTFail("answered")
+            } catch is StoreError {}
+            XCTAssertEqual(under.surroundings.lost, 1)
+            XCTAssertEqual(under.surroundings.seen, [])
+        }
+    }
+
+    /// The tokens fail when three proofs have been judged.
+    func testAVerdictWhoseTokenIsNotKeptIsReported() async throws {
+        let faults = FailingStore.Faults()
+        for layer in [{ $0 }, { FarStore($0, TripGate()) }] as [(any Store) -> any Store] {
+            faults.set([])
+            var stores: [any Store] = [MemoryStore(), FailingStore(MemoryStore(), faults)]
+            let under = try await ServiceUnderTest(layer: { _ in layer(stores.removeFirst()) })
+            let alice = try await under.register("alice@example.com", pin: "1234")
+            for _ in 0..<3 {
+                faults.set([])
+                under.surroundings.whenJudged { faults.set(["token"]) }
+                do {
+                    _ = try await alice.prove("9999", to: under.service)
+                    XCTFail("answered")
+                } catch is StoreError {}
+            }
+            XCTAssertEqual(under.surroundings.seen, [.wrong(left: 2), .wrong(left: 1), .blocked(until: nil)])
+            XCTAssertEqual(under.surroundings.blocks, [nil])
+            XCTAssertEqual(under.surroundings.lost, 0)
+        }
+    }
+
     func testAProofWithoutAChallengeDoesNotWaitForABusyIdentity() async throws {
         let (under, store) = try await far()
         let alice = try await under.register("alice@example.com", pin: "1234")

@@ -10,13 +10,18 @@ import Synchronization
 struct ServiceUnderTest {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Records the verdicts that the service reports, and lets a test set the service's clock.
+    /// Records the verdicts that the service reports, and lets a test set the service's clock and act between a judgement
+    /// and what follows.
     final class Surroundings: Sendable {
         private let verdicts = Mutex<[Verdict]>([])
         private let begun = Mutex<[Moment?]>([])
+        private let losses = Mutex(0)
         private let ahead = Mutex(0)
+        private let act = Mutex<@Sendable () -> Void>({})
 
         func note(_ event: ServiceEvent) {
+            if case .judged = event { act.withLock { $0 }() }
+            if case .loginLost = event { losses.withLock { $0 += 1 } }
             if case .login(_, _, let verdict) = event { verdicts.withLock { $0.append(verdict) } }
             if case .blocked(_, _, let until) = event { begun.withLock { $0.append(until) } }
         }
@@ -24,8 +29,11 @@ struct ServiceUnderTest {
         var seen: [Verdict] { verdicts.withLock { $0 } }
         /// The ends of the blocks that have begun.
         var blocks: [Moment?] { begun.withLock { $0 } }
+        /// How many verdicts could not be kept.
+        var lost: Int { losses.withLock { $0 } }
         var now: Moment { Moment.now().adding(seconds: ahead.withLock { $0 }) }
 
+        func whenJudged(_ act: @escaping @Sendable () -> Void) { self.act.withLock { $0 = act } }
         func advance(seconds: Int) { ahead.withLock { $0 += seconds } }
     }
 

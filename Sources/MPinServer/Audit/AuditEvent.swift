@@ -98,7 +98,7 @@ extension AuditEvent {
         AuditEvent("back-end-refused", nil, [("route", route)])
     }
 
-    /// A login has ended. `status`: the status of its ``Verdict``.
+    /// A login has ended. `status`: the status of its ``Verdict``; 503 if that could not be kept.
     static func login(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent(
             "login", Subject(id, user: user), [("status", String(status))])

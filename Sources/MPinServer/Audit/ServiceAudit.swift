@@ -47,6 +47,7 @@ extension AuditEvent {
         case .registrationDeleted(let id, let user): self = .registrationDeleted(id, user: user)
         case .registered(let id, let user, let keyID): self = .registered(id, user: user, keyID: keyID)
         case .login(let id, let user, let verdict): self = .login(id, user: user, status: verdict.status)
+        case .loginLost(let id, let user): self = .login(id, user: user, status: APIError.storeFailed.status.code)
         case .signature(let id, let user, let verdict): self = .signature(id, user: user, status: verdict.status)
         case .blocked(let id, let user, let until): self = .blocked(id, user: user, until: until)
         case .quickCodeMade(let id, let user): self = .quickCodeMade(id, user: user)
