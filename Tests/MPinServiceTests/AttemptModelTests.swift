@@ -1,3 +1,4 @@
+import Foundation
 import MPinSecrets
 import MPinService
 import MPinStore
@@ -22,10 +23,15 @@ final class AttemptModelTests: XCTestCase {
         }
     }
 
-    func testTheModelIsRightForPostgreSQL() async throws {
-        for isKnown in [true, false] {
-            let store = try await StoreURL(PostgresServer.shared.get().newDatabase()).lasting()
-            try await walk(2_000, AttemptPolicy(), store, isKnown: isKnown)
+    func testTheModelIsRightForDatabases() async throws {
+        let isFull = ProcessInfo.processInfo.environment["FULL"] == "1"
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + end) } }
+        for url in [try PostgresServer.shared.get().newDatabase(), file] {
+            for isKnown in [true, false] {
+                let store = try await StoreURL(url).lasting()
+                try await walk(isFull ? 100_000 : 2_000, AttemptPolicy(), store, isKnown: isKnown)
+            }
         }
     }
 

@@ -87,6 +87,27 @@ final class PostgresConflictTests: XCTestCase {
         XCTAssertEqual(item?.value.count, 8)
     }
 
+    /// As `statement_timeout` does (SQLSTATE 57014).
+    func testAStatementThatTheDatabaseCancelsIsUnavailableAndChangesNothing() async throws {
+        let (store, url) = try await opened()
+        let server = try PostgresServer.shared.get()
+        let holder = try PostgresSession(url)
+        try holder.run("BEGIN; SELECT FROM lasting_item WHERE key = '1' FOR UPDATE")
+        let change = Task { [now, k] in try await store.update(k, at: now, .durable) { $0?.value.append(1) } }
+        let cancelled =
+            "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity "
+            + "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        try await until { try server.run(cancelled, in: url) == "1" }
+        do {
+            _ = try await change.value
+            XCTFail("made")
+        } catch StoreError.unavailable(let reason) { XCTAssertTrue(reason.contains("57014"), reason) }
+        try holder.run("COMMIT")
+        try await assertMade(0, store)
+        let isMadeLater = try await isMade(store)
+        XCTAssertTrue(isMadeLater)
+    }
+
     /// A transaction of the test has the second row and wants the first one, again and again (SQLSTATE 40P01). The database
     /// refuses the one that has waited for `deadlock_timeout` and finds the deadlock. That is the store; on a machine that is
     /// so busy that it is not, the test begins again with a longer time.
@@ -98,9 +119,7 @@ final class PostgresConflictTests: XCTestCase {
                 let blocker = Task {
                     try await onThread { try server.run(deadlocks(failures < 8 ? failures : 1000), in: url) }
                 }
-                let locks =
-                    "SELECT count(*) FROM pg_locks WHERE relation = 'lasting_item'::regclass AND mode = 'RowShareLock'"
-                try await until { try server.run(locks, in: url) == "1" }
+                try await until { try server.run(holders, in: url) == "1" }
                 let isMade = try await isMade(store)
                 try server.run("INSERT INTO lasting_item VALUES ('a', 'end', '', NULL)", in: url)
                 do { _ = try await blocker.value } catch let failure as PostgresServer.Failure {
@@ -129,14 +148,25 @@ final class PostgresConflictTests: XCTestCase {
         let (store, url) = try await opened("lock_timeout = 300")
         let server = try PostgresServer.shared.get()
         let blocker = Task { try await onThread { try server.run(holdUntilTheSecondWait, in: url) } }
-        let locks = "SELECT count(*) FROM pg_locks WHERE relation = 'lasting_item'::regclass AND mode = 'RowShareLock'"
-        try await until { try server.run(locks, in: url) == "1" }
+        try await until { try server.run(holders, in: url) == "1" }
         let isMade = try await isMade(store)
         XCTAssertTrue(isMade)
         _ = try await blocker.value
         try await assertMade(1, store)
     }
 }
+
+/// Locks the second row, and says so by another lock: only an update of the row would show its lock to others.
+private let hold = """
+    PERFORM FROM lasting_item WHERE key = '2' FOR UPDATE;
+    PERFORM pg_advisory_xact_lock(0);
+    """
+
+/// Counts those who have done ``hold``.
+private let holders = """
+    SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND datname = current_database()
+    WHERE locktype = 'advisory'
+    """
 
 /// Somebody waits for this transaction.
 private let wait = "FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid"
@@ -147,7 +177,7 @@ private func deadlocks(_ count: Int) -> String {
     """
     SET deadlock_timeout = '5s'; SET statement_timeout = '60s';
     DO $$ BEGIN
-        PERFORM FROM lasting_item WHERE key = '2' FOR UPDATE;
+        \(hold)
         FOR number IN 1..\(count) LOOP
             WHILE NOT EXISTS (SELECT \(wait)) LOOP
                 IF EXISTS (SELECT FROM lasting_item WHERE key = 'end') THEN RETURN; END IF;
@@ -167,7 +197,7 @@ private func deadlocks(_ count: Int) -> String {
 private let holdUntilTheSecondWait = """
     SET statement_timeout = '60s';
     DO $$ DECLARE begun timestamptz; BEGIN
-        PERFORM FROM lasting_item WHERE key = '2' FOR UPDATE;
+        \(hold)
         WHILE begun IS NULL LOOP
             SELECT waitstart INTO begun \(wait);
             PERFORM pg_sleep(0.002);

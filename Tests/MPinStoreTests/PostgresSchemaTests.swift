@@ -13,6 +13,17 @@ final class PostgresSchemaTests: XCTestCase {
     /// All of them find steps missing, and wait for the lock that lets one of them change the schema.
     func testMigratorsAtTheSameTimeApplyEachStepOnce() async throws {
         let (server, url) = try newDatabase()
+        try await assertEachStepIsAppliedOnce(server, url)
+    }
+
+    /// There a transaction would not see what others have committed while it waited for the lock.
+    func testMigratorsInADatabaseWithAnotherIsolationApplyEachStepOnce() async throws {
+        let (server, url) = try newDatabase()
+        try server.set("default_transaction_isolation TO ''repeatable read''", in: url)
+        try await assertEachStepIsAppliedOnce(server, url)
+    }
+
+    private func assertEachStepIsAppliedOnce(_ server: PostgresServer, _ url: String) async throws {
         hold(server, url, "SELECT pg_advisory_xact_lock(x'6d70696e'::bigint)")
         let locks =
             "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND datname = current_database()"
