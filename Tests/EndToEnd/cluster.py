@@ -31,7 +31,7 @@ import requests
 import restores
 from audits import are_whole_together, audit, chains_are_whole, logins, make_audit, mpind
 from flood import flood
-from fronts import NODES, killed, paused, rolled
+from fronts import LOST_BY_PROXY, NODES, behind, killed, paused, rolled
 from invariants import ANSWER, Invariants, assert_says_when
 from node import LOST, PIN, PROGRAM, ROOT, Server
 from phone import Phone, Refused, wait_until
@@ -43,6 +43,7 @@ from roaming import Roaming, registered
 from script import Script
 from sentinels import Sentinels, changed_primaries
 from store_metrics import Metrics, of_database
+from trips import killed_between, long_trips
 from two_nodes import guess, judged, refusal, replay
 
 
@@ -54,6 +55,8 @@ GROWTH = 4
 #: The most connections of a node to the database, as docs/postgres.md says: eight for what lasts and eight for what is
 #: short-lived.
 CONNECTIONS = 16
+#: The most seconds until people can log in, once the database takes writes.
+RETURN = 5
 #: The most seconds until a page has woken and its phone is done. Without news they would wait for 30.
 WOKEN = 5
 
@@ -269,6 +272,7 @@ def lost_database(folder: Path, nodes: list[Server], database: Database, count: 
             there = time.monotonic()
             took.append(invariants.back_at_all())
         up = invariants.readiness.until(True, there)
+    assert max(took) < RETURN, took
     return (
         f"{count} kills of the database; logins {max(took):.1f} s after its return; not ready after {down:.1f} s, ready again "
         f"after {up:.1f} s; {invariants.check()}"
@@ -436,6 +440,7 @@ def standstill(nodes: list[Server], database: Database) -> str:
     begun = time.monotonic()
     wait_until(lambda: works(phone))
     back = time.monotonic() - begun
+    assert back < RETURN, back
     wait_until(lambda: all(map(is_ready, nodes)))
     return f"503 after {took:.1f} s; logins {back:.1f} s after the database went on"
 
@@ -638,12 +643,12 @@ def copy_with_kills(words: list[str]) -> int:
 
 def failover(folder: Path, redis: Redis | None, is_whole: bool) -> str:
     """Kills the primary while people register, operators work and somebody guesses, and promotes its synchronous standby.
-    Nothing that was acknowledged is lost (also blocks and wrong PINs), and no fourth guess is judged. is_whole: the
-    standby is promoted after each node has said that it is not ready."""
+    Nothing that was acknowledged is lost (also blocks and wrong PINs), and no fourth guess is judged. is_whole: all requests
+    go through haproxy, and the standby is promoted after each node has said that it is not ready."""
     database = Database(redis)
     database.add_standby()
-    with started(folder / "failover", database) as nodes:
-        invariants = Invariants(folder / "failed-over", nodes, database.url)
+    with with_haproxy(folder / "failover", database, is_whole) as (proxy, nodes):
+        invariants = Invariants(folder / "failed-over", nodes, database.url, proxy, LOST_BY_PROXY if proxy else ())
         with invariants.meanwhile():
             wait_until(lambda: len(invariants) > 12)
             begun = time.monotonic()
@@ -655,7 +660,7 @@ def failover(folder: Path, redis: Redis | None, is_whole: bool) -> str:
             took = invariants.back_at_all()
             wait_until(lambda size=len(invariants): len(invariants) > size + 8)
             invariants.readiness.until(True, begun)
-        assert took < 5, f"the first registrations came {took:.1f} s after the promotion"
+        assert took < RETURN, f"the first registrations came {took:.1f} s after the promotion"
         said = invariants.check()
         are_whole_together(folder / "failed-over-audits", nodes, database.url)
         return f"{took:.1f} s until it took writes at each node; {said}"
@@ -679,6 +684,18 @@ def sentinels(folder: Path) -> str:
             said = changed_primaries(redis, lambda name: Invariants(folder / f"sentinel-{name}", nodes, database.url))
             are_whole_together(folder / "sentinels-audits", nodes, database.url)
             return said
+
+
+@contextlib.contextmanager
+def with_haproxy(folder: Path, database: Database, is_wanted: bool) -> Iterator[tuple[str, list[Server]]]:
+    """As `started`, with haproxy before the nodes if that is wanted. Also yields its URL, or an empty one."""
+    if not is_wanted:
+        with started(folder, database) as nodes:
+            yield "", nodes
+        return
+    with contextlib.closing(database):
+        with behind(folder, "haproxy", f"{folder}-state", stores(database), is_whole=True) as place:
+            yield place
 
 
 @contextlib.contextmanager
@@ -797,6 +814,8 @@ def main() -> int:
             ]
         if options.whole:
             named = [(name, holding(name, check) if name in FAULTS else check) for name, check in named]
+            named.append(("between trips", lambda: killed_between(Path(folder) / "between", stores(database), nodes)))
+            named.append(("long trips", lambda: long_trips(Path(folder) / "long", stores(database), nodes)))
             named.append(("flood", lambda: flood(nodes, 2000)))
             named.append(("flooded", lambda: flooded_failover(Path(folder), redis, 2000)))
             if redis:

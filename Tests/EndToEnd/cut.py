@@ -18,7 +18,7 @@ from pathlib import Path
 import checks
 from audits import are_whole_together, audit, make_audit
 from cluster import Database, works
-from fronts import NODES, STANDS_STILL, haproxy_command, is_up, registered
+from fronts import LOST_BY_PROXY, NODES, STANDS_STILL, haproxy_command, is_up, registered
 from invariants import ANSWER, Invariants
 from machines import HERE, NETWORK, Machines
 from node import PIN, PROGRAM, ROOT, Server
@@ -131,7 +131,10 @@ class Site:
 
     def invariants(self, name: str, most: float = ANSWER) -> Invariants:
         """Those of one cut. most: seconds until an answer."""
-        return Invariants(self._folder / name, self.nodes, self.database.url, self.url, [502, 504], most, name != "machine")
+        keeps_lines = name != "machine"
+        return Invariants(
+            self._folder / name, self.nodes, self.database.url, self.url, LOST_BY_PROXY, most, keeps_lines
+        )
 
     def is_whole(self, invariants: Invariants) -> str:
         """Checks everything after a cut. Returns what was seen."""

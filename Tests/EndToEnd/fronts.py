@@ -24,6 +24,8 @@ from ports import free_ports
 NODES = 3
 #: The name of haproxy's socket for commands, in the folder of its configuration.
 SOCKET = "haproxy.socket"
+#: The statuses by which a proxy says that it has lost the connection to a node.
+LOST_BY_PROXY = (502, 504)
 #: The most seconds until an answer while nothing is heard of a node that has got the request: haproxy's `timeout server`, and
 #: some for a busy machine.
 STANDS_STILL = 65
@@ -121,7 +123,7 @@ class Keeping:
         self._invariants = None
         if is_wanted:
             database = options[options.index("--database") + 1]
-            self._invariants = Invariants(folder, nodes, database, url, [502, 504], most, keeps_lines)
+            self._invariants = Invariants(folder, nodes, database, url, LOST_BY_PROXY, most, keeps_lines)
 
     def meanwhile(self) -> contextlib.AbstractContextManager[None]:
         return self._invariants.meanwhile() if self._invariants else contextlib.nullcontext()
