@@ -50,6 +50,30 @@ final class PostgresPoolTests: XCTestCase {
         XCTAssertTrue(refused, "no connection was refused")
     }
 
+    /// The only connection stands still when somebody else waits for one, and nobody comes after that one.
+    func testWhoeverWaitsGetsANewConnectionOnceThatIsPossible() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        _ = try await PostgresStore.opened(url).create(k, StoredItem(value: [1]), at: now)
+        try make(role: "single", connections: 1, in: url)
+        let store = try await PostgresStore.opened(
+            url.replacing("user=mpin", with: "user=single"), patience: .seconds(60))
+        let holder = try PostgresSession(url)
+        try holder.run("BEGIN; SELECT FROM lasting_item FOR UPDATE")
+        let change = Task { [now, k] in try await store.update(k, at: now, .durable) { _ in } }
+        let locked = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'single' AND wait_event_type = 'Lock'"
+        try await until { try server.run(locked) == "1" }
+        let read = Task { [now, k] in try await store.read(k, at: now) }
+        try await until {
+            try String(contentsOfFile: server.folder + "/log", encoding: .utf8).contains("for role \"single\"")
+        }
+        try server.run("ALTER ROLE single CONNECTION LIMIT 2")
+        let item = try await read.value
+        XCTAssertEqual(item, StoredItem(value: [1]))
+        try holder.run("COMMIT")
+        try await change.value
+    }
+
     /// Makes a role that may use all tables, over so many connections.
     private func make(role: String, connections: Int, in url: String) throws {
         let server = try PostgresServer.shared.get()

@@ -320,7 +320,10 @@ final class PostgresStoreTests: XCTestCase {
             ("postgres://db/mpin?sslmode", "one value"), ("postgres://db/mpin?pool=1&pool=2", "one value"),
             // A password may contain what has a meaning in URLs.
             ("postgres://u:a/secret@db/mpin", "passfile=FILE"), ("postgres://u:a?secret@db/mpin", "one value"),
-            ("postgres://u:a?b=secret@db/mpin", "port"), ("postgres://db/mpin?password=a&secret", "one value"),
+            ("postgres://u:a?pool=secret@db/mpin", "passfile=FILE"),
+            ("postgres://db/mpin?password=a&secret", "one value"),
+            ("postgres://u:1/2?b=secret@db/mpin", "passfile=FILE"), ("postgres://u:?b=secret@db/mpin", "passfile=FILE"),
+            ("postgres://u:secret", "port"),
             ("postgres://db/mpin?sslpassword=secret", "passfile=FILE"), ("postgres://[::1]:secret/mpin", "port"),
         ] {
             XCTAssertThrowsError(try StoreURL(url), url) { error in

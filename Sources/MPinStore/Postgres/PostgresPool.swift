@@ -50,7 +50,8 @@ final class PostgresPool: Sendable {
     }
 
     /// Calls `body` with a connection that nobody else uses meanwhile. After an error that leaves a transaction open,
-    /// rolls it back. If the connection was lost, closes those that are not in use: probably they are lost, too.
+    /// rolls it back. If the connection was lost, or is one to a standby, closes it and those that are not in use: probably
+    /// they are the same.
     func withLink<Result: Sendable>(
         by deadline: ContinuousClock.Instant, _ body: (PostgresLink) async throws -> Result
     ) async throws -> Result {
@@ -60,12 +61,13 @@ final class PostgresPool: Sendable {
             give(link)
             return result
         } catch {
-            if link.isLost {
+            let isOfStandby = (error as? PostgresFailure)?.isOfStandby == true
+            if link.isLost || isOfStandby {
                 closeIdle()
             } else {
                 _ = try? await link.exchange([PostgresCommand("ROLLBACK")], by: deadline)
             }
-            give(link)
+            give(link, isOfStandby: isOfStandby)
             throw error
         }
     }
@@ -157,30 +159,47 @@ final class PostgresPool: Sendable {
     private func giveUp(_ number: UInt64, at deadline: ContinuousClock.Instant) -> Scheduled<Void> {
         let seconds = TimeAmount.milliseconds(max(0, Int64((deadline - .now) / .milliseconds(1))))
         return MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: seconds) { [self] in
-            remove(number)?.resume(throwing: StoreError.unavailable("PostgreSQL: no free connection in time"))
+            guard let waiter = remove(number) else { return }
+            let reason = state.withLock { $0.failures > 0 ? ", and no new one: " + $0.lastFailure : "" }
+            waiter.resume(throwing: StoreError.unavailable("PostgreSQL: no free connection in time" + reason))
         }
     }
 
-    /// Notes that no connection could be opened. If there is no other, all that wait look again. The next try is allowed
-    /// after 50 ms, and after each further failure twice as late, up to a second. A random part of the pause keeps many nodes
-    /// from trying together.
+    /// Notes that no connection could be opened. The next try is allowed after 50 ms, and after each further failure twice as
+    /// late, up to a second. A random part of the pause keeps many nodes from trying together. If there is no other connection,
+    /// those who wait look again at once, and otherwise get new ones after the pause.
     private func failed(_ error: any Error) {
-        let waiting = state.withLock { state in
-            let pause = min(1000, 50 << min(state.failures, 5))
+        let pause = state.withLock { state -> Int? in
+            let longest = min(1000, 50 << min(state.failures, 5))
+            let pause = Int.random(in: longest / 2...longest)
             state.failures += 1
-            state.pauseEnd = .now + .milliseconds(Int.random(in: pause / 2...pause))
+            state.pauseEnd = .now + .milliseconds(pause)
             state.lastFailure = (error as? PostgresFailure)?.reason ?? "\(error)"
             state.count -= 1
-            return state.count == 0 || error is StoreError ? state.removeAllWaiting() : []
+            return state.count == 0 ? nil : pause
         }
-        for waiter in waiting {
-            // It is not about the server: there is no libpq, or no way to wait for an answer.
-            if let error = error as? StoreError {
-                waiter.resume(throwing: error)
-            } else {
-                waiter.resume(returning: nil)
-            }
+        // It is not about the server: there is no libpq, or no way to wait for an answer.
+        if let error = error as? StoreError { return wakeAll(.failure(error)) }
+        guard let pause else { return wakeAll(.success(nil)) }
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .milliseconds(Int64(pause))) { [self] in
+            openForWaiting()
         }
+    }
+
+    /// Opens connections for those who wait, unless there has been a failure since, after which this is called again.
+    private func openForWaiting() {
+        let missing = state.withLock { state in
+            guard state.pauseEnd <= .now else { return 0 }
+            let missing = min(state.waiting.count, url.poolSize - state.count)
+            state.count += missing
+            return missing
+        }
+        for _ in 0..<missing { open() }
+    }
+
+    private func wakeAll(_ result: Result<PostgresLink?, any Error>) {
+        let waiting = state.withLock { $0.removeAllWaiting() }
+        for waiter in waiting { waiter.resume(with: result) }
     }
 
     private func remove(_ number: UInt64) -> Waiter? {
@@ -189,10 +208,10 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Takes a connection and hands it to the caller that has waited longest. If it is lost, that caller looks for another
+    /// Takes a connection and hands it to the caller that has waited longest. If it is of no use, that caller looks for another
     /// one; if it was the last one, all do.
-    private func give(_ link: PostgresLink) {
-        let isLost = link.isLost
+    private func give(_ link: PostgresLink, isOfStandby: Bool = false) {
+        let isLost = link.isLost || isOfStandby
         let next = state.withLock { state -> [Waiter] in
             if isLost { state.count -= 1 }
             if state.count == 0 { return state.removeAllWaiting() }

@@ -98,7 +98,7 @@ enum PostgresSchema {
                 PostgresCommand(
                     "CREATE TABLE IF NOT EXISTS mpind_schema (step text PRIMARY KEY, applied timestamptz DEFAULT now())"
                 ),
-                // The version before made the table without it. Every program knows the steps that were applied then.
+                // Older versions made the table without it. Every program knows the steps that were applied then.
                 PostgresCommand("ALTER TABLE mpind_schema ADD COLUMN IF NOT EXISTS needs integer"),
             ], by: deadline)
         let steps = try await missing(link, by: deadline)

@@ -236,7 +236,6 @@ extension PostgresStore {
                     return try await pool.withLink(by: deadline) { try await body($0, deadline) }
                 } catch let failure as PostgresFailure {
                     if let error = failure.error { throw error }
-                    if failure.isOfStandby { pool.closeIdle() }
                     reason = failure.reason
                 }
             }
@@ -265,7 +264,7 @@ extension PostgresFailure {
     }
 
     /// Whether the server has become a standby (SQLSTATE 25006), so that all its connections are of no use.
-    fileprivate var isOfStandby: Bool {
+    var isOfStandby: Bool {
         if case .refused("25006", _) = self { true } else { false }
     }
 

@@ -19,12 +19,13 @@ package struct PostgresURL: Sendable, Equatable {
         let authority = place.dropFirst(2).prefix { $0 != "/" }
         let at = authority.lastIndex(of: "@")
         var options = try Self.options(parts.count > 1 ? parts[1] : "")
-        // A name of a database has no "@", but what follows a password that contains "/" has.
+        // With "/" or "?" in a password, its rest and "@" follow what looks like a host and a port.
         let hasPassword =
-            at.map { authority[..<$0].contains(":") } ?? place.contains("@")
+            at.map { authority[..<$0].contains(":") } ?? (authority.contains(":") && rest.contains("@"))
             || options["password"] != nil || options["sslpassword"] != nil
         guard !hasPassword else {
-            throw StoreError.unusable("postgres: a URL may not contain a password: give passfile=FILE")
+            throw StoreError.unusable(
+                "postgres: a URL may not contain a password: give passfile=FILE (write %40 for @ in an option)")
         }
         poolSize = try Self.poolSize(options.removeValue(forKey: "pool"))
         preparesStatements = try Self.isOn(options.removeValue(forKey: "prepared"))
