@@ -3,8 +3,8 @@
 /// A request is admitted from this server's memory, so that no login waits for another trip. What it has admitted is sent
 /// to the book at once, many requests in one exchange, and the answer says how full each bucket is with the requests of
 /// all servers. Only who asks again before that answer has come waits for it, if the bucket is small or has many such
-/// requests. So n servers together admit at most n - 1 hundredths more than the limit. When the book does not answer, each
-/// server counts for itself.
+/// requests. So each server but one may admit a hundredth more than the limit, or one request if that is more, and none if
+/// the limit is below 60. When the book does not answer, each server counts for itself.
 package actor SharedCounters: Counters {
     private struct Bucket {
         let limit: RateLimit
@@ -57,11 +57,14 @@ package actor SharedCounters: Counters {
         buckets[name] = bucket
         changed.insert(name)
         let exchange = nextExchange()
-        guard bucket.new + bucket.sent > limit.requests / 100 else { return nil }
+        guard bucket.new + bucket.sent > Self.unasked(limit) else { return nil }
         guard let full = await Self.answer(of: exchange)[name] else { return nil }
         let told = Bucket(limit: limit, full: full).wait(after: number - 1, at: .now)
         return told > .zero ? Self.seconds(told) : nil
     }
+
+    /// How many requests are admitted in one exchange before a request waits for its answer.
+    private static func unasked(_ limit: RateLimit) -> Int { limit.requests < 60 ? 0 : max(1, limit.requests / 100) }
 
     /// Waits for an exchange, perhaps one that another request has begun. The request has less time left for its stores then.
     private static func answer(of exchange: Task<Answer, Never>) async -> Answer {
@@ -76,7 +79,8 @@ package actor SharedCounters: Counters {
         let before = current
         let task = Task {
             _ = await before?.value
-            return await exchange()
+            // It is for all, so it does not end with the request that began it.
+            return await StorePatience.limit { await exchange() }
         }
         next = task
         return task
