@@ -151,6 +151,7 @@ extension RedisClient {
         _ words: (RedisSession) -> [RedisCommands.Word]
     ) async throws -> RedisReply {
         var failure = "Redis: the request has no time left"
+        var withoutReplicas: [UInt8]?
         for _ in 0..<tries {
             guard deadline - .now > StorePatience.least else { break }
             let session = try await session(by: deadline)
@@ -158,7 +159,10 @@ extension RedisClient {
                 let reply = try await session.link.exchange(RedisCommands(session, words(session)), by: deadline)
                 guard case .error(let message) = reply else { return reply }
                 failure = "Redis: " + message
-                guard Self.endsSession(message) else { throw StoreError.unavailable(failure) }
+                guard Self.endsSession(message), withoutReplicas != session.prefix else {
+                    throw StoreError.unavailable(failure)
+                }
+                if message.hasPrefix("NOREPLICAS") { withoutReplicas = session.prefix }
                 losses.add(after: session.losses)
             } catch RedisFailure.lost(let reason) {
                 losses.add(after: session.losses)
