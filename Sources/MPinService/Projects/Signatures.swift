@@ -82,8 +82,8 @@ extension AuthenticationService {
         let verdict = try await settle(attempt, of: id, judged, at: now)
         let isAllowed = verdict == .right ? try await permission?(id) == nil : true
         let final = isAllowed ? verdict : .revoked
-        if final != .right { try await identities.sync(id.key, isKnown: attempt.isKnown, at: now) }
         observer(.signature(id, user: attempt.isKnown ? attempt.record.userID : "", final))
+        if final != .right { try await identities.sync(id.key, isKnown: attempt.isKnown, at: now) }
         return final
     }
 
