@@ -197,8 +197,17 @@ extension Identities {
         let change = Reserve(
             known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.paddedName(id),
             id: .random(in: 1...(.max)), policy: policy, now: now)
-        return try await store.performOnce(change, at: now, durability)
+        var attempt = try await store.performOnce(change, at: now, durability)
+        // Whoever ends an attempt writes the record anew. A refused one need not be ended.
+        if attempt.reservation != .granted, attempt.stored?.count ?? 0 > Self.longest {
+            _ = try await settle(attempt, .notJudged, at: now)
+            attempt.stored = nil
+        }
+        return attempt
     }
+
+    /// The number of bytes above which a record with appended attempts is written anew. An attempt appends about 40 bytes.
+    private static let longest = 4096
 
     /// Ends an attempt. Returns the verdict, and the block that has begun with this attempt, if any.
     package func settle(

@@ -23,7 +23,8 @@ package enum ServiceEvent: Sendable {
     /// The verdict of a login. The user is empty if the ID was never registered.
     case login(MPinID, user: String, Verdict)
     /// The verdict of a login could not be kept, because a store failed, so nobody is told. If an attempt was reserved, it
-    /// counts as a wrong PIN, unless the store has kept the verdict without saying so. The user is empty if the ID was never registered.
+    /// counts as a wrong PIN, unless the store has kept the verdict without saying so. The user is empty if the ID was
+    /// never registered.
     case loginLost(MPinID, user: String)
     /// The verdict about a signature. The user is empty if the ID was never registered.
     case signature(MPinID, user: String, Verdict)

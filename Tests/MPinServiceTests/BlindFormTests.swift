@@ -80,6 +80,22 @@ final class BlindFormTests: XCTestCase {
         }
     }
 
+    /// Somebody asks again and again for attempts that are refused, and does not go on with them.
+    func testManyRefusedAttemptsLeaveAShortRecord() async throws {
+        let (store, now) = (MemoryStore(), Moment.now())
+        let slots = Slots(bits: 4, key: try .random(count: 32))
+        let identities = Identities(in: BlindStore(store), slots: slots, policy: AttemptPolicy())
+        let id = try MPinID.issue(userID: "alice", mobile: 1, at: now)
+        for table in ["unknown_identity", "identity"] {
+            for _ in 0..<300 {
+                _ = try await identities.reserve(id, at: now)
+                let item = try await store.list(table, after: nil, limit: 2, at: now).first?.item
+                XCTAssertTrue((1..<5000).contains(item?.value.count ?? 0), table)
+            }
+            _ = try await identities.create(Registration(id: id, userID: "alice", regOTT: ""), keyID: "1", at: now)
+        }
+    }
+
     private func postgres() async throws -> (ServiceUnderTest, trips: () -> Int) {
         let url = try PostgresServer.shared.get().newDatabase()
         guard case .postgres(let place) = try StoreURL(url) else { throw StoreError.unusable(url) }
