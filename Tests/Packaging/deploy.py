@@ -31,7 +31,8 @@ from kubernetes_validate.utils import all_versions
 import checks
 from cluster import Database, Roaming
 from node import PIN
-from phone import Phone, Refused, wait_until
+from phone import Phone, wait_until
+from two_nodes import refusal
 
 DEPLOY = ROOT / "Sources/Packaging/deploy"
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
@@ -245,12 +246,7 @@ def life(backends: list[str], user: str) -> Roam:
     phone = Roam(backends, user)
     phone.start_registration()
     phone.finish_registration(PIN)
-    try:
-        phone.login("4321")
-    except Refused as refused:
-        assert refused.status == 401, refused
-    else:
-        raise AssertionError("a wrong PIN was right")
+    assert refusal(phone, "4321") == 401
     phone.login(PIN)
     return phone
 
