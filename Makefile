@@ -28,14 +28,17 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 	-Xswiftc -static-stdlib -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
 	-Xlinker --version-script=Sources/Packaging/libmpin.map -Xlinker -soname=$(SONAME) \
 	-Xlinker --gc-sections -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+BUILD_LIB = $(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
 
 .DEFAULT_GOAL := help
-# Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
-LONG = fuzz contract laws dudect asan tsan coverage faults faults-asan pages-test times-test wasm-reproducible trust-memory-test
+# Tests that only `make check-all` runs, because they take long. Two of LONG run at a time. Those of TIMED measure time, or
+# something must happen in them within seconds; so they run alone.
+LONG = coverage faults version-before fuzz contract laws asan tsan faults-asan wasm-reproducible trust-memory-test
+TIMED = dudect pages-test times-test
 # The longest tests come first, because three run at a time.
 TESTS = unit-server unit-others browser-test cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
-.PHONY: unit help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
+.PHONY: unit help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) $(TIMED) FORCE
 
 ##@ Use
 
@@ -76,7 +79,7 @@ test: ## everything that CI runs; ends in "N passed, N failed"
 	Tests/run.sh 3 $(TESTS)
 
 check-all: ## all checks, the long ones and those that measure time too
-	Tests/run.sh 3 $(TESTS) -- $(LONG)
+	Tests/run.sh 3 $(TESTS) -- 2 $(LONG) -- $(TIMED)
 
 # Everything that several tests use is built once, before the first test. Three tests run at a time, because most of
 # them wait more than they compute, and none may compile while another runs. The Swift tests come first, because their build
@@ -160,8 +163,10 @@ e2e: lib server ## the flows of the old client with our server, and of our parts
 soak-test: lib server $(LOAD) ## make soak in less than a minute, without the tests that measure time
 	$(SOAK) --short
 
-store-test: $(SWIFT_TESTS) store-logins ## the contract of the store on every engine, and whole logins with PostgreSQL, Redis and pgbouncer
+store-test: $(SWIFT_TESTS) store-logins store-more ## the contract of the store on every engine, and whole logins with PostgreSQL, Redis and pgbouncer
 	$(TEST) --filter MPinStoreTests
+
+store-more: $(SWIFT_TESTS) server $(LOAD) ## what `make test` leaves out of store-test: 100,000 attempts at random, and pgbouncer
 	FULL=1 $(TEST) --filter AttemptModelTests
 	STORE=pooler Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --max-times 1e9 --max-trust-times 1e9
 
@@ -193,6 +198,10 @@ upgrade-test: $(call before,$(BEFORE)) lib server build/oidc-venv/installed ## s
 	$(CLUSTER)/upgrade.py --before $<
 	$(CLUSTER)/upgrade.py --before $< --redis
 
+# The version before is built beside other long tests. upgrade-test itself runs alone.
+version-before: $(call before,$(BEFORE)) # the version before this one, for upgrade-test
+
+# Not a part of check-all, because building the earlier version takes longer than most tests.
 cost-test: $(call before,$(DEARER)) lib server $(LOAD) build/oidc-venv/installed ## what a login costs, compared in turn with an earlier version, which it builds (10 minutes more)
 	$(CLUSTER)/cost.py --before $< $(COST_FLAGS)
 
@@ -209,20 +218,21 @@ cut-test: lib server build/oidc-venv/installed ## three servers, a PostgreSQL pr
 patroni-test: lib server build/oidc-venv/installed ## three servers and two PostgreSQL servers that Patroni runs, of which each is killed
 	$(CLUSTER)/managed.py
 
-LONG += cluster-test-whole upgrade-test cut-test patroni-test store-test
+LONG += store-more
+TIMED += cluster-test-whole upgrade-test cut-test patroni-test
 TESTS += store-logins
-.PHONY: cluster-test-whole upgrade-test cut-test patroni-test store-logins cost-test
+.PHONY: cluster-test-whole upgrade-test version-before cut-test patroni-test store-logins store-more cost-test
 
 engines-test: lib server $(LOAD) build/oidc-venv/installed ## what a login costs with SQLite, with PostgreSQL, and with Redis beside it, in turn; takes 5 minutes
 	$(CLUSTER)/engines.py $(ENGINES_FLAGS)
 
-LONG += engines-test cost-test load-stores
+TIMED += engines-test load-stores
 .PHONY: engines-test load-stores
 
 size: lib server $(LOAD) build/oidc-venv/installed ## logins with 1,000 and with 1,000,000 identities, in SQLite and in PostgreSQL; takes 5 minutes
 	$(CLUSTER)/size.py $(SIZE_FLAGS)
 
-LONG += size
+TIMED += size
 .PHONY: size
 
 pages-test: lib server $(LOAD) ## 5,000 login pages wait at a separate RPA, and logins take no longer
@@ -240,7 +250,7 @@ store-times-test: lib server $(LOAD) build/oidc-venv/installed ## the same with 
 flood-cost-test: lib server build/oidc-venv/installed ## a flood of wrong PINs at a running server makes right logins at most a tenth dearer
 	$(CLUSTER)/flood_cost.py $(FLOOD_COST_FLAGS)
 
-LONG += store-times-test flood-cost-test
+TIMED += store-times-test flood-cost-test
 .PHONY: store-times-test flood-cost-test
 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
@@ -350,7 +360,7 @@ coverage: build/coverage/libmpin.so server build/oidc-venv/installed ## how many
 flood-test: $(SWIFT_TESTS) ## a flood of wrong proofs makes right ones at most a tenth slower
 	FULL=1 $(TEST) --filter FloodTests
 
-LONG += flood-test
+TIMED += flood-test
 .PHONY: flood-test
 
 laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cases each
@@ -373,7 +383,7 @@ clean: ## remove everything that was built
 # The build of all of the package, which may run at the same time, ends with large modules that keep one processor busy.
 # The library is built on the other one then, and does not delay what comes before.
 $(LIB): FORCE | $(STAMP)
-	nice $(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
+	nice $(BUILD_LIB)
 	@mkdir -p build
 	@cmp -s .build-lib/release/libmpin.so build/$(SONAME) || cp --remove-destination .build-lib/release/libmpin.so build/$(SONAME)
 	@ln -sf $(SONAME) $@

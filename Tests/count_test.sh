@@ -47,7 +47,7 @@ cp run.sh count.awk amounts.sh "$work/Tests"
 printf 'packages built made:\n\t@true\ngood:\n\t@echo "5000 cases: 1 passed, 0 failed"\nquiet:\n\t@true\nbad:\n\t@echo "2 passed, 1 failed"; false\n' \
     >"$work/Makefile"
 same "run.sh ends in what passed and failed" $'2 tests, 5,000 cases\n2 passed, 0 failed' \
-    "$("$work/Tests/run.sh" 2 good -- quiet | tail -n 2)"
+    "$("$work/Tests/run.sh" 2 good -- 2 quiet | tail -n 2)"
 same "and a target that fails is a failure" "1 passed, 1 failed" "$({ "$work/Tests/run.sh" good bad || true; } | tail -n 1)"
 same "what could not be built fails all" "0 passed, 1 failed" \
     "$({ printf 'packages:\nbuilt:\n\tfalse\n' >"$work/Makefile"; "$work/Tests/run.sh" good || true; } | tail -n 1)"

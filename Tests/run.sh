@@ -1,19 +1,13 @@
 #!/usr/bin/env bash
 # Runs make targets, each to its end, and adds up their counts (Tests/count.awk). The last line is "N passed, N failed".
 # The line before it says how many cases the tests checked, and how long installing, building and running took.
-# usage: run.sh [LANES] TARGET... [-- TARGET...]: runs up to LANES of the first targets at a time. The targets after
-# "--" measure time, so they run one by one.
+# usage: run.sh [LANES] TARGET... [-- [LANES] TARGET...]...: runs up to LANES targets at a time, or one by one. The targets
+# after "--" begin when those before it have ended.
 # The output of each target is in build/test-logs.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 logs=build/test-logs
 mkdir -p "$logs"
-lanes=1
-case ${1:-} in [1-9]) lanes=$1 && shift ;; esac
-together=()
-while [ $# -gt 0 ] && [ "$1" != -- ]; do together+=("$1") && shift; done
-[ $# -eq 0 ] || shift
-alone=("$@")
 
 # The option `-o FILE` for each file that the target `built` makes. `run` passes these options to make, which then builds
 # none of these files again. Otherwise something could be compiled while another test runs.
@@ -52,15 +46,22 @@ reasons() {
 step installing packages
 step building built
 began=$SECONDS
-for target in ${together[@]+"${together[@]}"}; do
-    while [ "$(jobs -rp | wc -l)" -ge "$lanes" ]; do wait -n; done
-    run "$target" &
+targets=() lanes=1
+for word; do
+    case $word in
+        --) wait && lanes=1 ;;
+        [1-9]) lanes=$word ;;
+        *)
+            while [ "$(jobs -rp | wc -l)" -ge "$lanes" ]; do wait -n; done
+            run "$word" &
+            targets+=("$word")
+            ;;
+    esac
 done
 wait
-for target in ${alone[@]+"${alone[@]}"}; do run "$target"; done
 
 passed=0 failed=0 cases=0 faults=0 inputs=0
-for target in ${together[@]+"${together[@]}"} ${alone[@]+"${alone[@]}"}; do
+for target in ${targets[@]+"${targets[@]}"}; do
     read -r status good more_cases more_faults more_inputs <"$logs/$target.count"
     passed=$((passed + good))
     cases=$((cases + more_cases)) faults=$((faults + more_faults)) inputs=$((inputs + more_inputs))

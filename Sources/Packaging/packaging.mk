@@ -1,7 +1,7 @@
 # Makes the archives, packages and documents that people install, from the build results. The Makefile includes this
 # file.
 
-.PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file alerts-test dashboard-test deploy-test \
+.PHONY: install uninstall man reference reference-test install-test reproducible dist sbom docs swift-test cli cli-test unit-file alerts-test dashboard-test deploy-test \
 	man-test image image-short image-test deb deb-pack deb-lint deb-test wheel wheel-test
 
 PREFIX     ?= /usr/local
@@ -40,12 +40,8 @@ reference-test: man reference ## both name every function, and without a warning
 install-test: lib ## build C and C++ programs from an installed copy, by pkg-config and by CMake
 	Tests/Packaging/install.sh
 
-reproducible: packages ## build the library twice and compare
-	Tests/Packaging/reproducible.sh
-
-# Builds only the library, in FOLDER.
-library-in: packages
-	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path $(FOLDER)
+reproducible: lib ## build the library again, from nothing, and compare
+	Tests/Packaging/reproducible.sh .build-lib $(BUILD_LIB)
 
 docs: packages ## build the documentation of the Swift product into build/docs
 	@mkdir -p build/docs

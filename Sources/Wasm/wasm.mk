@@ -40,5 +40,5 @@ $(WASM): $(shell find Sources/Wasm Sources/BN254CX Sources/CBN254CX Sources/MPin
 	Sources/Wasm/build.sh build/wasm
 
 TESTS += js-test
-LONG += wasm-times js-bench
+TIMED += wasm-times js-bench
 .PHONY: wasm browser-client wasm-test js-test js-bench wasm-times wasm-reproducible

@@ -27,7 +27,8 @@ USERS, SECRET = APART / "users", APART / "secret"
 #: Users of this machine, and the people who may log in as them.
 LOCAL, OTHER = "mpin-alice", "mpin-bob"
 ALICE, BOB = "alice@example.com", "bob@example.com"
-PIN, WRONG_PIN = "1397", "9999"
+# Six digits, because the log contains numbers of processes and ports, in which four of them may occur.
+PIN, WRONG_PIN = "139746", "999999"
 SERVICE = "mpin-test"
 DEVICE, TOKEN, USERINFO = "/oidc/device", "/oidc/token", "/oidc/userinfo"
 USUAL = {"issuer": PUBLIC, "client_id": "host", "client_secret_file": str(SECRET), "users": str(USERS)}

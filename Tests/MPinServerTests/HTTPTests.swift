@@ -240,15 +240,15 @@ final class HTTPTests: XCTestCase {
         let link = try server.backend.link(to: "alice@example.com")
         _ = try server.backend.call("POST", link, "")
         let secret = try client.clientSecret(registration)
-        let user = try client.finishRegistration(registration, pin: "7391")
+        let user = try client.finishRegistration(registration, pin: "739184")
         let permit = try client.timePermit(user)
-        let pass2 = try client.pass2(client.pass1(user, pin: "7391", permit: permit))
+        let pass2 = try client.pass2(client.pass1(user, pin: "739184", permit: permit))
         XCTAssertEqual(try client.authenticate(pass2).status, 200)
         _ = try server.backend.call("GET", "/rps/nope/\(user.id)?regOTT=\(registration.regOTT)")
         let log = server.logText
         let secrets = [
             registration.regOTT, user.id, "alice@example.com", String(link.suffix(64)), Hex.encode(secret),
-            Hex.encode(user.token), Hex.encode(permit.permit), "7391", "regOTT=", "signature=",
+            Hex.encode(user.token), Hex.encode(permit.permit), "739184", "regOTT=", "signature=",
             try XCTUnwrap(pass2.object["authOTT"] as? String), Hex.encode(user.hash),
         ]
         for secret in secrets { XCTAssertFalse(log.contains(secret), secret) }

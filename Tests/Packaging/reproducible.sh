@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Builds the library twice from nothing, in the same folder, and compares the results byte by byte.
+# Builds the library again, from nothing, and compares the result with build/libmpin.so byte by byte.
+# usage: reproducible.sh FOLDER COMMAND...: the command builds the library in FOLDER.
 #
-# The folder must be the same, because its name is in the compiler's command lines. Swift's module hashes (section
-# .swift_modhash) depend on these command lines, and so does the linker's build id. In another folder, only these two
-# would differ.
+# The folder must be that of the first build, because its name is in the compiler's command lines. Swift's module hashes
+# (section .swift_modhash) depend on these command lines, and so does the linker's build id. In another folder, only
+# these two would differ. So the first build is put aside for the time of the second one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-work=$(mktemp -d)
-trap 'rm -rf "$work" .build-again' EXIT
+folder=$1
+shift
+first=$folder-first
 
-for number in 1 2; do
-    rm -rf .build-again
-    make --no-print-directory library-in FOLDER=.build-again >/dev/null
-    cp .build-again/release/libmpin.so "$work/$number.so"
-done
-sha256sum "$work"/*.so | sed "s|$work/||"
-cmp "$work/1.so" "$work/2.so"
+trap 'rm -rf "$folder" && mv "$first" "$folder"' EXIT
+mv "$folder" "$first"
+"$@" >/dev/null
+sha256sum build/libmpin.so "$folder/release/libmpin.so"
+cmp build/libmpin.so "$folder/release/libmpin.so"
 echo "1 passed, 0 failed"

@@ -6,7 +6,8 @@
  * It searches for eight consecutive bytes of a secret: as octets, as limbs
  * (the octets reversed) and as hex digits; coordinates also as limbs in
  * Montgomery form, as the engine has them. It also searches for the digits
- * of PINs. */
+ * of PINs, but not between two hex digits: six digits of a PIN occur by chance
+ * in the thousands of hex digits that a client sends and receives. */
 #ifndef SEARCH_H
 #define SEARCH_H
 
@@ -30,9 +31,10 @@ enum { NEEDLES = 512, CHUNK = 1 << 20, STACK = 1 << 20 };
 /* What to search for ("needles"), in memory that is shared with the child. */
 static struct needles {
     struct {
-        /* `value` is the eight bytes, XORed with MASK. `bits` has ones at the
-         * bits that are compared. */
+        /* `value` is the first `size` of eight bytes, XORed with MASK. `bits`
+         * has ones at the bits that are compared. */
         uint64_t value, bits;
+        size_t size;
         const char *name;
     } list[NEEDLES];
     size_t count;
@@ -55,12 +57,14 @@ static void wipe(void *bytes, size_t size)
 
 /* ---- The data to search for ---------------------------------------- */
 
-static void add_needle(const char *name, uint64_t value, uint64_t bits)
+static void add_needle(const char *name, uint64_t value, size_t size)
 {
+    const uint64_t bits = UINT64_MAX >> (64 - 8 * size);
     if (needles->count == NEEDLES)
         fputs("search.h: too many needles\n", stderr), _exit(2);
     needles->list[needles->count].value = (value ^ MASK) & bits;
     needles->list[needles->count].bits = bits;
+    needles->list[needles->count].size = size;
     needles->list[needles->count++].name = name;
 }
 
@@ -71,16 +75,16 @@ static void needle(const char *name, const uint8_t *octets)
     /* Leaves out values with zeros in one half, because they are the padding
      * of small numbers, which is not secret. */
     if (value >> 32 != 0 && (value & UINT32_MAX) != 0)
-        add_needle(name, value, UINT64_MAX);
+        add_needle(name, value, sizeof value);
 }
 
-/* Adds a text of at most eight characters. */
+/* Adds a text of one to eight characters. */
 static inline void short_text(const char *name, const char *text)
 {
     uint64_t value = 0;
     const size_t size = strlen(text);
     memcpy(&value, text, size);
-    add_needle(name, value, UINT64_MAX >> (64 - 8 * size));
+    add_needle(name, value, size);
 }
 
 /* Adds a number of 32 octets (big-endian), as octets and as limbs. */
@@ -145,6 +149,14 @@ static void must(int32_t code)
 
 static uint8_t is_candidate[1 << 16];
 
+/* No function of libc, because `look` must not call one: it would save its
+ * registers on the stack, where the search would find the secrets whose masks
+ * they have taken off. */
+static inline int is_hex(uint8_t c)
+{
+    return (uint8_t)(c - '0') < 10 || (uint8_t)(c - 'a') < 6;
+}
+
 static void look(const uint8_t *bytes, size_t size, const char **found)
 {
     for (size_t i = 0; i + 8 <= size; i++) {
@@ -154,7 +166,9 @@ static void look(const uint8_t *bytes, size_t size, const char **found)
         if (!is_candidate[value & 0xFFFF])
             continue;
         for (size_t n = 0; n < needles->count; n++)
-            if (needles->list[n].value == (value & needles->list[n].bits))
+            if (needles->list[n].value == (value & needles->list[n].bits) &&
+                !(needles->list[n].size < 8 && i > 0 && is_hex(bytes[i - 1]) &&
+                  is_hex(bytes[i + needles->list[n].size])))
                 found[n] = needles->list[n].name;
     }
 }
