@@ -33,10 +33,10 @@ BUILD_LIB = $(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
 .DEFAULT_GOAL := help
 # Tests that only `make check-all` runs, because they take long. Two of LONG run at a time. Those of TIMED measure time, or
 # something must happen in them within seconds; so they run alone.
-LONG = coverage faults version-before fuzz contract laws asan tsan faults-asan wasm-reproducible trust-memory-test
+LONG = coverage faults version-before browser-test fuzz contract laws asan tsan faults-asan wasm-reproducible trust-memory-test
 TIMED = dudect pages-test times-test
 # The longest tests come first, because three run at a time.
-TESTS = unit-server unit-others browser-test cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
+TESTS = unit-server unit-others cluster-test oidc-test python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
 .PHONY: unit help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) $(TIMED) FORCE
 
@@ -84,12 +84,14 @@ check-all: ## all checks, the long ones and those that measure time too
 # Everything that several tests use is built once, before the first test. Three tests run at a time, because most of
 # them wait more than they compute, and none may compile while another runs. The Swift tests come first, because their build
 # compiles all of the package: its modules keep two processors busy together, and one after the other they would not.
-# The programs of the same build come last, as they have to wait for it.
-MADE = $(SWIFT_TESTS) lib examples build/man/made wasm build/wasm/mpin.wasm browser-client build/oidc-venv/installed programs \
-	build/mpin-example build/objc/objc-test server cli superapp $(LIB) $(SERVER) $(LOAD) $(BENCH)
+# The programs of the same build come last. Their commands would wait for it, and other things would not be built meanwhile.
+PROGRAMS = server cli superapp $(SERVER) $(LOAD) $(BENCH)
+MADE = $(SWIFT_TESTS) lib $(LIB) examples build/man/made wasm build/wasm/mpin.wasm browser-client \
+	build/oidc-venv/installed build/browser-venv/installed programs build/mpin-example build/objc/objc-test
 built: $(MADE)
+	$(MAKE) --no-print-directory $(PROGRAMS)
 made:
-	@printf '%s\n' $(MADE)
+	@printf '%s\n' $(MADE) $(PROGRAMS)
 
 programs: lib # the C programs of Tests/C
 	$(MAKE) -C Tests/C --jobs=2 built

@@ -9,8 +9,8 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 
-TESTS += install-test cli-test man-test reference-test wheel-test dist sbom image-short alerts-test dashboard-test
-LONG += docs swift-test reproducible image-test deb-test deploy-test
+TESTS += install-test cli-test man-test reference-test dist image-short alerts-test dashboard-test
+LONG += wheel-test sbom docs swift-test reproducible image-test deb-test deploy-test
 
 ##@ Ship
 
