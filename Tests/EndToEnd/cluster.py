@@ -806,7 +806,8 @@ def main() -> int:
         ]
         if redis:
             # These do not depend on where short-lived items are.
-            skipped = {"operators", "lost node", "haproxy", "nginx", "stopped node", "D-TA", "clocks", "metrics", "restored", "copied"}
+            skipped = {"operators", "lost node", "haproxy", "nginx", "stopped node", "D-TA"}
+            skipped |= {"clocks", "metrics", "restored", "copied"}
             named = [each for each in named if each[0] not in skipped]
             named += [
                 ("lost Redis", lambda: lost_redis(Path(folder), database, nodes, options.kills)),

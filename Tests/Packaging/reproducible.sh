@@ -11,8 +11,10 @@ folder=$1
 shift
 first=$folder-first
 
-trap 'rm -rf "$folder" && mv "$first" "$folder"' EXIT
+# A run that was killed may have left it. `mv` would then put the folder inside.
+rm -rf "$first"
 mv "$folder" "$first"
+trap 'rm -rf "$folder" && mv "$first" "$folder"' EXIT
 "$@" >/dev/null
 sha256sum build/libmpin.so "$folder/release/libmpin.so"
 cmp build/libmpin.so "$folder/release/libmpin.so"
