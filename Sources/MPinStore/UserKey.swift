@@ -1,0 +1,32 @@
+/// A user within a name space. The server has one, of the users that it has verified itself, by a mail or an operator;
+/// and each project has one, of the users that its back end has verified. Nobody is in two of them: `alice` of a project is
+/// neither `alice` of another project nor the one with the mailbox.
+///
+/// It is here, and not with the rules for user ids, because the OpenID provider has tables of users, too.
+package struct UserKey: Sendable, Hashable {
+    /// The user id in NFC, without its name space.
+    package let userID: String
+    /// The id of the project whose back end has verified the user. Nil if the server itself has.
+    package let project: String?
+
+    package init(_ userID: String, of project: String? = nil) {
+        self.userID = userID
+        self.project = project
+    }
+
+    /// Reads ``text``.
+    package init(text: String) {
+        let halves = text.split(separator: Self.separator, maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.count == 2, let project = halves.first, let userID = halves.last else {
+            self.init(text)
+            return
+        }
+        self.init(String(userID), of: String(project))
+    }
+
+    /// The key in tables: the user id of a user whom the server has verified, as ever; for others the id of the project, a
+    /// line feed and the user id. Neither a user id nor the id of a project has a line feed.
+    package var text: String { project.map { "\($0)\(Self.separator)\(userID)" } ?? userID }
+
+    private static let separator: Character = "\n"
+}
