@@ -79,7 +79,7 @@ final class AccountTests: XCTestCase {
         let changes: [(String, [(String, String)])] = [
             ("/account/address", [("address", "new@example.com")]), ("/account/address", [("answer", "cancel")]),
             ("/account/devices", [("device", "00")]), ("/account/applications", [("client", "app")]),
-            ("/account/sessions", []), ("/account/sessions", [("session", "another")]),
+            ("/account/sessions", [("session", "others")]), ("/account/sessions", [("session", "another")]),
         ]
         for (path, form) in changes {
             XCTAssertEqual(try browser.open(path, [("csrf", try browser.csrf(page))] + form).status, 200)
@@ -99,9 +99,30 @@ final class AccountTests: XCTestCase {
         XCTAssertTrue(name.text.contains("value=\"Alice &lt;A&gt;\""), name.text)
         let back = try browser.logIn(try browser.open("/account/login"), client, user)
         XCTAssertEqual(browser.path, Self.page)
-        _ = try browser.open("/account/sessions", [("csrf", try browser.csrf(back))])
+        _ = try browser.open("/account/sessions", [("csrf", try browser.csrf(back)), ("session", "others")])
         XCTAssertEqual(browser.path, Self.page + "?saved=1")
         XCTAssertNotEqual(try browser.csrf(back), try browser.csrf(late), "each PIN makes a new token")
+    }
+
+    /// Only the button for all other sessions ends them, and not a form that has lost the name of the one that it means.
+    func testAFormWithoutASessionEndsNone() throws {
+        let server = try server()
+        let client = TestClient(backend: server.backend)
+        let user = try client.register(Self.alice, pin: "1234")
+        let (browser, other) = (Browser(server.backend), Browser(server.backend))
+        _ = try other.logIn(try other.open(Self.page), client, user)
+        let page = try browser.logIn(try browser.open(Self.page), client, user)
+        let csrf = ("csrf", try browser.csrf(page))
+        for lost in [[], [("session", "")], [("sesion", "others")]] {
+            XCTAssertEqual(try browser.open("/account/sessions", [csrf] + lost).status, 400)
+        }
+        for lost in ["all", "OTHERS"] {
+            XCTAssertEqual(try browser.open("/account/sessions", [csrf, ("session", lost)]).status, 200)
+        }
+        XCTAssertTrue(try other.open(Self.page).text.contains("name=\"csrf\""), "the other browser is logged in")
+        XCTAssertTrue(page.text.contains("name=\"session\" value=\"others\""), page.text)
+        XCTAssertEqual(try browser.open("/account/sessions", [csrf, ("session", "others")]).status, 200)
+        XCTAssertTrue(try other.open(Self.page).text.contains("id=\"login\""))
     }
 
     /// A form of another site, without the page's token, or without a session changes nothing.

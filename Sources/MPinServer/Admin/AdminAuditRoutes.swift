@@ -5,7 +5,7 @@ import MPinWire
 /// The reading of the audit log.
 extension AdminRoute {
     static let auditLog = [
-        AdminRoute(.get, "/audit", "audit read", .audit) { request in
+        AdminRoute(.get, "/audit", "audit read", .audit, takes: .query("from", "limit")) { request in
             guard let place = request.resources.audit.place else {
                 throw APIError(.notFound, "This server has no audit log")
             }

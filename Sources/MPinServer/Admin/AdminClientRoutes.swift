@@ -9,8 +9,8 @@ extension AdminRoute {
         client(.get, "/clients", "list", .clientsRead) { request in
             .json(ClientList(clients: try await request.resources.clients.list()))
         },
-        client(.post, "/clients", "add", .clientsWrite) { request in
-            let document = try ClientDocument(try await request.body(JSONValue.self), ["id", "secret"])
+        client(.post, "/clients", "add", .clientsWrite, takes: document(and: ["id", "secret"])) { request in
+            let document = try ClientDocument(request.body(JSONValue.self))
             guard let id = try document.text("id") else { throw APIError(.badRequest, "id: missing") }
             let secret = try document.secret()
             return .json(try await request.resources.clients.add(id, document.change, secret: secret))
@@ -18,8 +18,8 @@ extension AdminRoute {
         client(.get, "/clients/:id", "show", .clientsRead) { request in
             .json(try await request.resources.clients.show(request.name("id")))
         },
-        client(.patch, "/clients/:id", "set", .clientsWrite) { request in
-            let document = try ClientDocument(try await request.body(JSONValue.self), [])
+        client(.patch, "/clients/:id", "set", .clientsWrite, takes: document()) { request in
+            let document = try ClientDocument(request.body(JSONValue.self))
             guard !document.change.isEmpty else { throw APIError(.badRequest, "There is nothing to set") }
             return .json(try await request.resources.clients.set(request.name("id"), document.change))
         },
@@ -31,12 +31,11 @@ extension AdminRoute {
         client(.post, "/clients/:id/disable", "disable", .clientsWrite) { request in
             .json(try await request.resources.clients.disable(request.name("id")))
         },
-        client(.post, "/clients/:id/rotate-secret", "rotate-secret", .clientsWrite) { request in
-            let body = try await request.optionalBody(JSONValue.self) ?? .object([:])
-            let document = try ClientDocument(body, ["secret", "overlap-seconds"])
-            guard document.change.isEmpty else {
-                throw APIError(.badRequest, "Only secret and overlap-seconds are taken")
-            }
+        client(
+            .post, "/clients/:id/rotate-secret", "rotate-secret", .clientsWrite,
+            takes: .body(["secret", "overlap-seconds"])
+        ) { request in
+            let document = try ClientDocument(request.optionalBody(JSONValue.self) ?? .object([:]))
             let overlap = try document.number("overlap-seconds", ClientAdministration.overlaps)
             return .json(
                 try await request.resources.clients.rotateSecret(
@@ -44,11 +43,17 @@ extension AdminRoute {
         },
     ]
 
+    /// The members of a client, and `others`. Null removes a member.
+    private static func document(and others: [String] = []) -> AdminInput {
+        .body(ClientMember.all.map(\.name) + others, takesNull: true)
+    }
+
     /// Makes an operation whose faults are answered with their reasons.
     private static func client(
-        _ method: HTTPRequest.Method, _ path: String, _ word: String, _ scope: AdminScope, _ answer: @escaping Answer
+        _ method: HTTPRequest.Method, _ path: String, _ word: String, _ scope: AdminScope,
+        takes input: AdminInput = .nothing, _ answer: @escaping Answer
     ) -> AdminRoute {
-        AdminRoute(method, path, "client " + word, scope) { request in
+        AdminRoute(method, path, "client " + word, scope, takes: input) { request in
             do { return try await answer(request) } catch let fault as ClientFault {
                 throw APIError(.badRequest, "\(fault)")
             } catch let fault as ClientRegistryFault {
@@ -72,14 +77,9 @@ struct ClientDocument {
     private let members: [String: JSONValue]
     private(set) var change = ClientChange()
 
-    /// `others` are the names of members that are not a client's own.
-    init(_ value: JSONValue, _ others: Set<String>) throws(APIError) {
+    init(_ value: JSONValue) throws(APIError) {
         guard case .object(let members) = value else { throw APIError(.badRequest, "The body must be a JSON object") }
         self.members = members
-        let known = others.union(ClientMember.all.map(\.name))
-        if let name = members.keys.sorted().first(where: { !known.contains($0) }) {
-            throw APIError(.badRequest, "\(name): no member that can be set")
-        }
         for member in ClientMember.all {
             if let value = members[member.name] { change.set(member, try Self.texts(value, of: member)) }
         }

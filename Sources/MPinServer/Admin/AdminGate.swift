@@ -55,9 +55,11 @@ struct AdminGate: Sendable {
             return refusal.response
         }
         do {
+            let body = try await route.input.read(request, limits)
             let response = try await Audit.$token.withValue(token.name) {
                 try await route.answer(
-                    AdminRequest(request: request, context: context, resources: resources, limits: limits))
+                    AdminRequest(
+                        request: request, context: context, resources: resources, limits: limits, body: body))
             }
             count("done")
             return response

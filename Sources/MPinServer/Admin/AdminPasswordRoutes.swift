@@ -4,8 +4,8 @@ import Hummingbird
 /// The check of one-time passwords, for a program into which a user has typed one.
 extension AdminRoute {
     static let passwords = [
-        AdminRoute(.post, "/otp/verify", "otp verify", .otp) { request in
-            let body = try await request.body(PasswordQuestion.self)
+        AdminRoute(.post, "/otp/verify", "otp verify", .otp, takes: .body(["user", "otp"])) { request in
+            let body = try request.body(PasswordQuestion.self)
             guard (1...request.limits.service.userIDBytes).contains(body.user.utf8.count) else {
                 throw APIError(.badRequest, "user: no user id")
             }

@@ -13,8 +13,8 @@ extension AdminRoute {
             let found = try await request.resources.projects.listTokens(project: request.name("project"))
             return .json(TokenList(tokens: found))
         },
-        project(.post, "/projects/:project/tokens", "token add") { request in
-            let wish = try await request.body(TokenWish.self)
+        project(.post, "/projects/:project/tokens", "token add", takes: .body(["name", "days"])) { request in
+            let wish = try request.body(TokenWish.self)
             return .json(
                 try await request.resources.projects.addToken(
                     wish.name, project: request.name("project"), days: wish.days ?? days))
@@ -28,9 +28,10 @@ extension AdminRoute {
 
     /// Makes an operation whose faults are answered with their reasons.
     private static func project(
-        _ method: HTTPRequest.Method, _ path: String, _ word: String, _ answer: @escaping Answer
+        _ method: HTTPRequest.Method, _ path: String, _ word: String, takes input: AdminInput = .nothing,
+        _ answer: @escaping Answer
     ) -> AdminRoute {
-        AdminRoute(method, path, "project " + word, .projects) { request in
+        AdminRoute(method, path, "project " + word, .projects, takes: input) { request in
             do { return try await answer(request) } catch let refusal as ProjectRefusal {
                 throw APIError(.notFound, "\(refusal)")
             } catch let fault as ProjectTokenFault {

@@ -5,6 +5,7 @@ import MPinOpenID
 import MPinService
 import MPinStore
 import MPinWire
+import NIOCore
 
 /// What the admin API works on. It is there as soon as the RPS of this process is.
 struct AdminResources: Sendable {
@@ -42,6 +43,8 @@ struct AdminRequest: Sendable {
     let context: RequestContext
     let resources: AdminResources
     let limits: Limits
+    /// Empty if there is none.
+    let body: ByteBuffer
 
     /// Returns the part of the path with this name, for example a user id. It is percent-encoded, so that it may
     /// contain any character.
@@ -74,12 +77,11 @@ struct AdminRequest: Sendable {
     }
 
     /// Decodes the body, which must be a JSON object.
-    func body<Body: Decodable>(_ type: Body.Type) async throws -> Body { try await request.json(type, limits) }
+    func body<Body: Decodable>(_ type: Body.Type) throws -> Body { try request.decoded(type, from: body) }
 
     /// Decodes the body as ``body(_:)`` does. Nil if there is none.
-    func optionalBody<Body: Decodable>(_ type: Body.Type) async throws -> Body? {
-        let bytes = try await request.bytes(limits)
-        return bytes.readableBytes == 0 ? nil : try request.decoded(type, from: bytes)
+    func optionalBody<Body: Decodable>(_ type: Body.Type) throws -> Body? {
+        body.readableBytes == 0 ? nil : try body(type)
     }
 }
 
@@ -93,15 +95,18 @@ struct AdminRoute: Sendable {
     /// The name in the metrics. It is that of the command that does the same, for example `user list`.
     let name: String
     let scope: AdminScope
+    let input: AdminInput
     let answer: Answer
 
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ name: String, _ scope: AdminScope, _ answer: @escaping Answer
+        _ method: HTTPRequest.Method, _ path: String, _ name: String, _ scope: AdminScope,
+        takes input: AdminInput = .nothing, _ answer: @escaping Answer
     ) {
         self.method = method
         self.path = path
         self.name = name
         self.scope = scope
+        self.input = input
         self.answer = answer
     }
 

@@ -4,7 +4,7 @@ import Hummingbird
 /// The operations of `mpind session`. The clients of the sessions that are ended are told within seconds.
 extension AdminRoute {
     static let sessions = [
-        AdminRoute(.get, "/sessions", "session list", .sessions) { request in
+        AdminRoute(.get, "/sessions", "session list", .sessions, takes: .query("after", "limit")) { request in
             let limit = try request.limit()
             let found = try await request.resources.sessions.page(after: request.request.query("after"), limit: limit)
             return .json(SessionList(sessions: found, next: found.count == limit ? found.last?.id : nil))
@@ -19,7 +19,7 @@ extension AdminRoute {
             let found = try await request.resources.sessions.list(user: request.name("user"))
             return .json(SessionList(sessions: found, next: nil))
         },
-        AdminRoute(.delete, "/users/:user/sessions", "session end", .sessions) { request in
+        AdminRoute(.delete, "/users/:user/sessions", "session end", .sessions, takes: .query("everywhere")) { request in
             let isEverywhere = try request.flag("everywhere")
             return .json(
                 EndedSessions(

@@ -5,7 +5,7 @@ import MPinService
 /// The operations of `mpind user`.
 extension AdminRoute {
     static let users = [
-        AdminRoute(.get, "/users", "user list", .usersRead) { request in
+        AdminRoute(.get, "/users", "user list", .usersRead, takes: .query("prefix", "after", "limit")) { request in
             let found = try await request.resources.users.search(
                 prefix: request.request.query("prefix") ?? "", after: request.request.query("after"),
                 limit: request.limit())
@@ -36,8 +36,8 @@ extension AdminRoute {
     }
 
     private static func change(_ word: String, _ change: UserAdministration.Change) -> AdminRoute {
-        AdminRoute(.post, "/users/:user/" + word, "user " + word, .usersWrite) { request in
-            let (user, choice) = (try request.name("user"), try await request.optionalBody(DeviceChoice.self))
+        AdminRoute(.post, "/users/:user/" + word, "user " + word, .usersWrite, takes: .body(["identity"])) { request in
+            let (user, choice) = (try request.name("user"), try request.optionalBody(DeviceChoice.self))
             let entries = try await request.resources.users.change(
                 change, user: user, identity: choice?.identity, audit: request.resources.audit)
             return try UserDocument.response(user, entries)

@@ -56,7 +56,8 @@ extension OpenIDFace {
     func endSessions(_ request: Request, _ logger: Logger) async throws -> Response {
         let own = cookies.session(request)?.id
         return try await changing(request, isSensitive: { $0["session"] != own }) { form in
-            guard let id = form.members["session"] else {
+            guard let id = form.members["session"] else { return form.pages.refusedForm.response(.badRequest) }
+            guard id != AccountForm.otherSessions else {
                 await backChannel.tell(try await provider.endSessions(otherThan: form.session), logger)
                 return saved
             }

@@ -49,7 +49,11 @@ extension AccountPage {
         let end: HTML =
             others.isEmpty
             ? ""
-            : form(AccountPaths.sessions, "<button type=\"submit\">\(say[.settingsEndOthers])</button>")
+            : form(
+                AccountPaths.sessions,
+                """
+                <button type="submit" name="session" value="\(AccountForm.otherSessions)">\(say[.settingsEndOthers])</button>
+                """)
         return section(
             "browsers", .settingsBrowsers, "\(list(account.sessions.map(item), orElse: .settingsNone))\(end)")
     }

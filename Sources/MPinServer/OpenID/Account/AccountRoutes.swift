@@ -26,6 +26,9 @@ struct AccountForm {
     let pages: Pages
 
     var userID: String { session.login.userID }
+
+    /// What the member `session` has for all sessions but that of this browser. No session has this id.
+    static let otherSessions = "others"
 }
 
 /// The account page, where users see and change what the provider knows about them.
