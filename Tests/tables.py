@@ -15,7 +15,7 @@ OTHERS = {
     "admin_token": "the operator's", "clients": "the operator's", "project": "the operator's",
     "project_token": "of back ends of projects",
     "master_share": "a D-TA's", "passphrase": "a D-TA's", "oidc_keys": "signing keys", "setting": "of the server",
-    "packed": "which tables were converted", "health": "a probe", "copy": "how far `mpind copy` has come",
+    "packed": "which tables were converted", "index": "which indexes are complete", "health": "a probe", "copy": "how far `mpind copy` has come",
     "audit_mark": "how far the audit log of each server has come",
     # What names no user, and leads to nobody when the user's items are gone.
     "oidc_revoked_token": "ids of access tokens, until these expire",
@@ -29,7 +29,7 @@ OTHERS = {
 SHORT_LIVED = """
     asked_mail forward_auth_login login oidc_code oidc_device oidc_login oidc_login_session oidc_login_session_key
     oidc_user_code one_time_password pass1 pending_mail permit project_activation project_code project_link project_mail
-    project_quickcode project_session project_session_name proposed_session token unknown_token web_session webott wid
+    project_quickcode project_session project_session_name proposed_session token unknown_token web_session webott wid wrong_code
 """.split()
 TABLE = re.compile(r'\b(?:Table(?:<[^>()]*>+)?|OwnedNames|ItemKey|UserCodes|MailBackoff)\("([a-z0-9_]+)"')
 

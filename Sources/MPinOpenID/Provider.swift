@@ -113,8 +113,17 @@ extension OpenIDProvider {
         }
         return request.step(
             progress, isExpected: { request.expects(subjects.subject(of: $0.userID, for: client)) },
-            isAdmitted: isAdmitted, isAllowed: isAllowed, at: now)
+            isAdmitted: isAdmitted, isAllowed: isAllowed, silentSeconds: silentSeconds(request, client), at: now)
     }
+
+    /// How long after a PIN an app gets answers without a page. Every program of the machine can ask in the name of a public
+    /// client and listen at a loopback address or take an app's scheme, so that the user must have been there just now.
+    private func silentSeconds(_ request: AuthorizationRequest, _ client: Client) -> Int? {
+        let uri = request.address.redirectURI
+        return client.isPublic && (uri.isLoopbackAddress || uri.hasAppScheme) ? Self.silentSeconds : nil
+    }
+
+    private static let silentSeconds = 300
 
     /// Stores that the user allows the client the scopes of the request.
     package func allow(_ request: AuthorizationRequest, of client: Client, by login: UserLogin) async throws {

@@ -6,7 +6,12 @@ package import MPinStore
 package struct ActivationCodes: Sendable {
     private let codes: UserCodes
 
-    package init(in store: any Store) { codes = UserCodes("activation_code", in: store) }
+    package init(in store: any Store) { self.init(in: store, counting: nil) }
+
+    /// `wrongCodes` counts the wrong ones of six digits, which logins make.
+    init(in store: any Store, counting wrongCodes: WrongCodes?) {
+        codes = UserCodes("activation_code", in: store, counting: wrongCodes)
+    }
 
     /// Deletes all codes. This is done to a backup when it is restored, because some of its codes may have been used
     /// since the backup was made.
@@ -19,8 +24,8 @@ package struct ActivationCodes: Sendable {
 
     /// Redeems a code. True if it is the code of `user`, which is then deleted. False for a wrong code, which is
     /// counted.
-    func redeem(_ code: String, user: String, at now: Moment) async throws -> Bool {
-        try await codes.redeem(Self.plain(code), user: user, at: now) != nil
+    func redeem(_ code: String, user: String, by asker: String?, at now: Moment) async throws -> Bool {
+        try await codes.redeem(Self.plain(code), user: user, of: user, by: asker, at: now) != nil
     }
 
     /// Makes a code for an operator to hand out: 60 random bits as 12 letters and digits, none of which look alike.

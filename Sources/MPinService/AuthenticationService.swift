@@ -28,6 +28,7 @@ package struct AuthenticationService: Sendable {
     let identities: Identities
     let devices: Devices
     let lost: LostRegistrations
+    let wrongCodes: WrongCodes
     let activationCodes: ActivationCodes
     let passwords: OneTimePasswords
     let challenges: Challenges
@@ -64,8 +65,10 @@ package struct AuthenticationService: Sendable {
         try await identities.pack(at: rules.clock())
         devices = Devices(in: durable)
         try await devices.addAll(at: rules.clock())
+        try await devices.addMailboxes(at: rules.clock())
         lost = try await LostRegistrations(in: durable, at: rules.clock())
-        activationCodes = ActivationCodes(in: durable)
+        wrongCodes = WrongCodes(in: shortLived, limit: rules.limits.wrongCodesPerDay)
+        activationCodes = ActivationCodes(in: durable, counting: wrongCodes)
         passwords = OneTimePasswords(in: shortLived)
         challenges = Challenges(in: shortLived, limit: rules.limits.pass1Records)
         tokens = Tokens(in: shortLived, slots: slots)

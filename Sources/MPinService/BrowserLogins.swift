@@ -108,7 +108,7 @@ extension AuthenticationService {
         try await browsers.details(wid, at: now)
     }
 
-    /// Where the browser is that shows the QR code `wid`. Nil if this server did not see it.
+    /// Who has opened the session with the QR code `wid`. Nil if this server did not see them.
     package func place(of wid: String) async throws -> WaitingBrowser.Place? {
         try await browsers.place(wid, at: now)
     }

@@ -27,6 +27,8 @@ package struct Devices: Sendable {
         var name: String
         /// Nil if the client gave none.
         var pushToken: String?
+        /// SHA-256 of the tag that the client has made for the device, in hex. Nil if it gave none.
+        var tag: String?
     }
 
     /// The longest name that is stored, in characters.
@@ -35,28 +37,59 @@ package struct Devices: Sendable {
     private let table: Table<Entry>
     /// Has the user ids as keys, so that they can be listed in their order.
     private let users: Table<Bool>
+    let mailboxes: Mailboxes
     private let store: any Store
 
     package init(in store: any Store) {
         table = Table("device", in: store)
         users = Table("user", in: store)
+        mailboxes = Mailboxes(in: store)
         self.store = store
     }
 
     /// Stores that an identity is a device of the user. A device that is there already keeps its name, and its push token
     /// if there is no new one. It is called before the identity is stored, so that no identity is missing here.
     func add(
-        identity: String, of userID: String, name: String, pushToken: String? = nil, at now: Moment
+        identity: String, of userID: String, name: String, pushToken: String? = nil, tag: String? = nil, at now: Moment
     ) async throws {
         let token = pushToken.flatMap { $0.isEmpty ? nil : $0 }
-        let entry = Entry(name: Self.shown(name), pushToken: token)
+        let entry = Entry(name: Self.shown(name), pushToken: token, tag: tag.flatMap(Self.hash))
         let (device, user) = (table.key(Self.prefix(userID) + identity), users.key(userID))
-        try await store.transaction([device, user], at: now, .ordered) { items in
+        let mailbox = mailboxes.key(of: userID)
+        try await store.transaction([device, user, mailbox], at: now, .ordered) { items in
             try Table<Entry>.change(&items[device]) {
                 if $0 == nil { $0 = .init(entry) } else if let token { $0?.value.pushToken = token }
             }
             try Table<Bool>.change(&items[user]) { $0 = .init(true) }
+            try Mailboxes.add(userID, to: &items[mailbox])
         }
+    }
+
+    /// Returns the user that a user id means: the one with exactly this id, or else the one of which it is another
+    /// spelling. Nil if there is none.
+    package func user(meant userID: String, at now: Moment) async throws -> String? {
+        if try await users.contains(userID, at: now) { return userID }
+        return try await mailboxes.user(spelled: userID, at: now)
+    }
+
+    /// Returns the user that a user id means, as ``user(meant:at:)``. If there is none, the user id is from now on the
+    /// spelling of a new user, so that of two new spellings at the same time only one becomes a user.
+    func settled(_ userID: String, at now: Moment) async throws -> String {
+        if try await users.contains(userID, at: now) { return userID }
+        return try await mailboxes.settle(userID, at: now)
+    }
+
+    /// Returns whether one of these devices has the tag, which its client has made and shows no other one.
+    func hasTag(_ tag: String, _ devices: [(identity: String, userID: String)], at now: Moment) async throws -> Bool {
+        guard let hash = Self.hash(tag) else { return false }
+        for (identity, userID) in devices {
+            if try await table.read(Self.prefix(userID) + identity, at: now)?.tag == hash { return true }
+        }
+        return false
+    }
+
+    private static func hash(_ tag: String) -> String? {
+        tag.isEmpty ? nil : Hex.encode(SHA256.hash(Array(tag.utf8)))
     }
 
     /// Returns the identities of a user with the names of the devices, in the order of the identities.
@@ -113,13 +146,16 @@ package struct Devices: Sendable {
         _ = try await done.create("user", true, at: now)
     }
 
+    /// Completes the index of mailboxes. See ``Mailboxes/complete(with:at:)``.
+    package func addMailboxes(at now: Moment) async throws { try await mailboxes.complete(with: users, at: now) }
+
     /// Returns the name without characters that cannot be seen or that change the direction of a text, and cut to its
     /// longest length.
-    static func shown(_ name: String) -> String {
+    static func shown(_ name: String, longest: Int = maxName) -> String {
         let scalars = UserID.normal(name).unicodeScalars.filter {
             $0 == " " || UserID.hiddenCharacters(in: String($0)) == nil && !$0.properties.isWhitespace
         }
-        return String(String(String.UnicodeScalarView(scalars)).prefix(maxName))
+        return String(String(String.UnicodeScalarView(scalars)).prefix(longest))
     }
 
     private static func prefix(_ userID: String) -> String { Hex.encode(SHA256.hash(Array(userID.utf8))) + " " }
@@ -141,6 +177,30 @@ extension AuthenticationService {
                     lastUsed: record.lastAttempt, isRevoked: record.hasEnded, isBlocked: isBlocked))
         }
         return found.sorted { $0.registered > $1.registered }
+    }
+
+    /// Returns the user that a user id means: it is the id, or another spelling of it. The user id itself if there is none.
+    package func user(meant userID: String) async throws -> String {
+        try await devices.user(meant: UserID.normal(userID), at: now) ?? UserID.normal(userID)
+    }
+
+    /// Returns the user that a registration with this user id is for. Throws ``ServiceError/badUserID(_:)`` if it is of
+    /// nobody yet, and nobody may register with it.
+    func registrant(_ written: String) async throws -> String {
+        let userID = try UserID.accepted(written, limits)
+        if let known = try await devices.user(meant: userID, at: now) { return known }
+        if let blanks = UserID.badBlanks(in: userID) { throw ServiceError.badUserID("must not hold \(blanks)") }
+        return userID
+    }
+
+    /// Returns the devices that are not revoked of all users whose mails come to one mailbox.
+    func devices(ofMailbox userID: String) async throws -> [(identity: String, userID: String)] {
+        let users = Set(try await devices.mailboxes.users(of: userID, at: now)).union([userID])
+        var found: [(identity: String, userID: String)] = []
+        for user in users {
+            found += try await devices(of: user).filter { !$0.isRevoked }.map { ($0.identity, user) }
+        }
+        return found
     }
 
     /// Revokes a device of a user, so that it can never log in again. `identity` is its ``Device/identity``. Returns the

@@ -301,6 +301,8 @@ extension AuthenticationService {
         package let mpinID: String
         /// The six one-time digits; empty if there are none.
         package let digits: String
+        /// Whether the phone has found the browser by an access number.
+        package let isByNumber: Bool
         /// When the relying party asked.
         package let now: Moment
     }
@@ -330,7 +332,8 @@ extension AuthenticationService {
             try await keepDigits(token, at: now)
         }
         return LoginReport(
-            verdict: token.verdict, userID: token.userID, mpinID: token.mpinID, digits: token.otp, now: now)
+            verdict: token.verdict, userID: token.userID, mpinID: token.mpinID, digits: token.otp,
+            isByNumber: AccessNumber.isNumber(token.wid), now: now)
     }
 
     /// Stores the one-time digits of a login: as a one-time password, or as an activation code, with which the user can

@@ -15,7 +15,7 @@ struct OneTimePasswords: Sendable {
 
     /// Returns the M-Pin ID of the login that the digits come from, and deletes the digits. Nil if they are wrong.
     func redeem(_ digits: String, user: String, at now: Moment) async throws -> MPinID? {
-        try await codes.redeem(digits, user: user, at: now)?.mpinID.flatMap { MPinID(hex: $0) }
+        try await codes.redeem(digits, user: user, of: user, by: nil, at: now)?.mpinID.flatMap { MPinID(hex: $0) }
     }
 }
 
@@ -23,7 +23,7 @@ extension AuthenticationService {
     /// Redeems the one-time password of a login of `user`. True once for each password, until it expires; five wrong
     /// tries void it. False also if the operator has revoked the identity since the login.
     package func redeemPassword(_ digits: String, user: String) async throws -> Bool {
-        let user = UserID.normal(user)
+        let user = try await self.user(meant: user)
         guard let id = try await passwords.redeem(digits, user: user, at: now) else { return false }
         return try await !isRevoked(id)
     }

@@ -19,6 +19,8 @@ extension AuthenticationService {
         package let activationCode: String?
         /// The name of the device, or empty.
         package let deviceName: String
+        /// Names whoever asks; nil if that is not known.
+        package let asker: String?
         /// Where push messages reach the device (``Devices/isPushToken(_:)``). Nil if the client does not tell.
         package let pushToken: String?
         /// The id of the project whose user registers. Nil on the Milagro wire. A registration of a project that begins
@@ -28,9 +30,11 @@ extension AuthenticationService {
         /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
-            deviceName: String = "", pushToken: String? = nil, project: String? = nil, limits: ServiceLimits
+            deviceName: String = "", pushToken: String? = nil, project: String? = nil, asker: String? = nil,
+            limits: ServiceLimits
         ) throws(ServiceError) {
             self.id = id
+            self.asker = asker
             self.project = project
             writtenUserID = written
             userID = try UserID.accepted(written, limits)
@@ -80,6 +84,7 @@ extension AuthenticationService {
         _ application: Application, approve: (Question) async throws -> Approval
     ) async throws -> StartedRegistration {
         let now = now
+        let user = try await registrant(application.writtenUserID)
         let expires = now.adding(seconds: limits.registrationSeconds)
         // The registration is stored before the relying party is asked, because the user may open the link in the mail
         // before the relying party has answered.
@@ -90,7 +95,7 @@ extension AuthenticationService {
         }
         let (registration, token) =
             if let before { (before.value.under(again), again) } else {
-                try await begin(application, expires: expires, at: now)
+                try await begin(application, user: user, expires: expires, at: now)
             }
         observer(.registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
         let question = Question(
@@ -99,7 +104,9 @@ extension AuthenticationService {
         let approval: Approval
         do {
             approval =
-                if let code = application.activationCode { try await redeem(code, registration, at: now) } else {
+                if let code = application.activationCode {
+                    try await redeem(code, registration, by: application.asker, at: now)
+                } else {
                     try await approve(question)
                 }
         } catch {
@@ -136,14 +143,15 @@ extension AuthenticationService {
             guard let shown, pending.accepts(shown) || pending.accepts(token) else {
                 throw ServiceError.wrongRegistrationToken
             }
-            // The user id must be the same, because otherwise the mail for one user's identity would go to another
-            // user.
-            guard pending.userID == application.userID else { throw ServiceError.registrationOfAnotherUser }
+            // It must be the same user, because otherwise the mail for one user's identity would go to another user.
+            guard UserID.spelling(pending.userID) == UserID.spelling(application.userID) else {
+                throw ServiceError.registrationOfAnotherUser
+            }
         }
     }
 
     private func begin(
-        _ application: Application, expires: Moment, at now: Moment
+        _ application: Application, user: String, expires: Moment, at now: Moment
     ) async throws -> (Registration, token: String) {
         let token = try newToken()
         let id =
@@ -152,15 +160,17 @@ extension AuthenticationService {
                     userID: application.writtenUserID, project: $0, mobile: application.mobile, at: now)
             } ?? MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now)
         let fresh = Registration(
-            id: id, userID: application.userID, regOTT: token, deviceName: application.deviceName,
-            pushToken: application.pushToken)
+            id: id, userID: user, regOTT: token, deviceName: application.deviceName,
+            pushToken: application.pushToken, begunBy: application.asker)
         try await registrations.create(fresh, expires: expires, at: now)
         return (fresh, token)
     }
 
     /// Redeems an activation code, which replaces the relying party's approval and the confirmation by mail.
-    private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> Approval {
-        guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
+    private func redeem(
+        _ code: String, _ registration: Registration, by asker: String?, at now: Moment
+    ) async throws -> Approval {
+        guard try await activationCodes.redeem(code, user: registration.userID, by: asker, at: now) else {
             throw ServiceError.wrongActivationCode
         }
         return Approval(isConfirmed: true)
@@ -180,6 +190,11 @@ extension AuthenticationService {
         case finished
     }
 
+    /// The registration, if it waits for its confirmation. Nil if there is none that does.
+    package func pendingRegistration(_ id: MPinID) async throws -> Registration? {
+        try await registrations.find(id, at: now).flatMap { $0.isActive || $0.isIssued ? nil : $0 }
+    }
+
     /// How far the registration is.
     package func stage(of id: MPinID) async throws -> RegistrationStage {
         let now = now
@@ -191,8 +206,9 @@ extension AuthenticationService {
     }
 
     /// Confirms the registration. The key is checked before anything is changed, so that a wrong key neither changes
-    /// anything nor seems to succeed.
-    package func confirm(_ id: MPinID, activationKey key: String) async throws {
+    /// anything nor seems to succeed. Returns the user, whose id may have another spelling in the M-Pin ID.
+    @discardableResult
+    package func confirm(_ id: MPinID, activationKey key: String) async throws -> String {
         let now = now
         let registration = try await unfinished(id, at: now)
         guard activation(registration).isSigned(key, key: activationKey) else {
@@ -201,6 +217,7 @@ extension AuthenticationService {
         }
         guard try await registrations.activate(id, at: now) else { throw ServiceError.noPendingRegistration }
         observer(.registrationConfirmed(id, user: registration.userID))
+        return registration.userID
     }
 
     /// Deletes an unfinished registration.
@@ -248,7 +265,7 @@ extension AuthenticationService {
         _ id: MPinID, token: String, publicKey: [UInt8]? = nil, pushToken: String? = nil
     ) async throws -> IssuedShares {
         let now = now
-        guard let registration = try await registrations.find(id, at: now), registration.accepts(token),
+        guard var registration = try await registrations.find(id, at: now), registration.accepts(token),
             let first = authorities.first
         else { throw ServiceError.noShares }
         guard registration.isActive else { throw ServiceError.notConfirmed }
@@ -263,6 +280,7 @@ extension AuthenticationService {
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw ServiceError.noShares
         }
+        registration.userID = try await devices.settled(registration.userID, at: now)
         try await devices.add(
             identity: id.key, of: registration.userID, name: registration.deviceName ?? "",
             pushToken: pushToken ?? registration.pushToken, at: now)

@@ -15,11 +15,15 @@ package struct Registration: Codable, Storable, Equatable {
     package var deviceName: String?
     /// Where push messages reach the device. Nil if the client did not tell it at the beginning.
     package var pushToken: String?
+    /// The address from which it was begun, for the person who confirms it. Nil if that is not known.
+    package var begunBy: String?
 
     /// `deviceName` is empty or nil if the client gave none.
     package init(
-        id: MPinID, userID: String, regOTT: String, deviceName: String? = nil, pushToken: String? = nil
+        id: MPinID, userID: String, regOTT: String, deviceName: String? = nil, pushToken: String? = nil,
+        begunBy: String? = nil
     ) {
+        self.begunBy = begunBy
         self.id = id
         self.userID = userID
         self.deviceName = deviceName.flatMap { $0.isEmpty ? nil : $0 }

@@ -29,6 +29,9 @@ package struct ServiceLimits: Sendable {
     package var registrationSeconds = 3600
     /// Seconds for which a finished registration hands out its shares again to the holder of the same token.
     package var refetchSeconds = 300
+    /// How many wrong codes of six digits there may be for one mailbox in a day. Then no code is looked at any more, and
+    /// mails have only links.
+    package var wrongCodesPerDay = 20
     /// Seconds for which a challenge of pass 1 waits for its pass 2.
     package var pass1Seconds = 15
     /// The number of challenges of one identity that are valid at the same time. A new one replaces the oldest.

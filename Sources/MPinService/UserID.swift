@@ -42,16 +42,23 @@ package enum UserID {
         return nil
     }
 
+    /// What all spellings of one user have in common: mail providers ignore case and a dot after the domain. Tags and dots
+    /// in names make other users, though their mails may come to the same mailbox.
+    package static func spelling(_ text: String) -> String {
+        var folded = normal(text).lowercased()
+        while folded.contains("@"), folded.hasSuffix(".") { folded.removeLast() }
+        return folded
+    }
+
     /// The mailbox that a mail address means, for limits only; the user id itself is not changed. Mail providers ignore
     /// case, a "+tag" and a dot after the domain, and Gmail also ignores dots in names.
     package static func mailbox(_ text: String) -> String {
-        let folded = normal(text).lowercased()
+        let folded = spelling(text)
         guard let at = folded.lastIndex(of: "@") else { return folded }
         let tagged = folded[..<at]
         var name = String(tagged.firstIndex(of: "+").map { tagged[..<$0] } ?? tagged)
         if name.isEmpty { name = String(tagged) }
         var domain = String(folded[at...].dropFirst())
-        while domain.hasSuffix(".") { domain.removeLast() }
         if domain == "googlemail.com" { domain = "gmail.com" }
         if domain == "gmail.com" { name = name.replacing(".", with: "") }
         return "\(name)@\(domain)"

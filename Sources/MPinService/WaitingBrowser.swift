@@ -78,16 +78,20 @@ package struct WaitingBrowser: PackedItem {
         }
     }
 
-    /// Where a browser is that waits for a phone. The phone shows it, so that its user notices a code that somebody else
-    /// has sent.
+    /// Who has opened the session of a browser that waits for a phone. The phone shows it, so that its user notices a code
+    /// that somebody else has sent.
     package struct Place: Sendable, Equatable {
         /// The IP address of its connection.
         package let address: String
         /// The program that it says to be, such as `Firefox, Linux`. Empty if that is not known.
         package let program: String
+        /// Whether it is the browser that shows the code. Otherwise it is a server or program, and nothing is known about
+        /// the screen.
+        package let isScreen: Bool
         private static let longest = 64
 
-        package init(address: String, program: String) {
+        package init(address: String, program: String, isScreen: Bool = true) {
+            self.isScreen = isScreen
             self.address = String(address.prefix(Self.longest))
             self.program = String(program.prefix(Self.longest))
         }
@@ -202,7 +206,9 @@ extension WaitingBrowser {
         outcome = try members.optionalValue()
         refusals = try members.count()
         refusal = try members.flag() ? Verdict(stored: members.octets()) : nil
-        place = members.isAtEnd ? nil : try members.value()
+        let place: Place? = members.isAtEnd ? nil : try members.value()
+        let isServer = try !members.isAtEnd && members.flag()
+        self.place = place.map { Place(address: $0.address, program: $0.program, isScreen: !isServer) }
     }
 
     package func pack(into members: inout Packer) throws {
@@ -216,14 +222,17 @@ extension WaitingBrowser {
         members.put(refusals)
         members.put(refusal != nil)
         if let refusal { members.put(try refusal.stored()) }
-        // Browsers that an earlier version has packed have none.
-        if let place { try members.put(place) }
+        // Browsers that an earlier version has packed have none, and then one without the flag.
+        if let place {
+            try members.put(place)
+            if !place.isScreen { members.put(true) }
+        }
     }
 }
 
 extension WaitingBrowser.Place: Packable, Decodable {
     package init(packed members: inout Unpacker) throws {
-        (address, program) = (try members.text(), try members.text())
+        (address, program, isScreen) = (try members.text(), try members.text(), true)
     }
 
     package func pack(into members: inout Packer) {

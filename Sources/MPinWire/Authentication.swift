@@ -186,11 +186,15 @@ package struct RPAAuthenticateResponse: Codable, Sendable {
     /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked. Nil if the operator
     /// keeps this number secret.
     package var attemptsLeft: Int?
+    /// Whether the login is for a browser that the phone has found by an access number, which somebody else may have
+    /// typed. Nil: it is not, or the RPS is Milagro's or an older one, which does not tell.
+    package var byNumber: Bool?
 
     package init(
         status: Int, message: String, userId: String = "", mpinId: String = "", OTP: String? = nil,
-        attemptsLeft: Int? = nil
+        attemptsLeft: Int? = nil, byNumber: Bool? = nil
     ) {
+        self.byNumber = byNumber
         self.status = status
         self.message = message
         self.userId = userId

@@ -207,8 +207,15 @@ package enum RegistrationState: String, Codable, Sendable {
 /// The answer to private GET /registration/<mpinId>, from the RPA to the RPS. Old servers do not have this request.
 package struct RegistrationStateResponse: Codable, Sendable {
     package var state: RegistrationState
+    /// The name of the device that registers, and the address from which it has begun. Nil if they are not known.
+    package var deviceName: String?
+    package var address: String?
 
-    package init(state: RegistrationState) { self.state = state }
+    package init(state: RegistrationState, deviceName: String? = nil, address: String? = nil) {
+        self.state = state
+        self.deviceName = deviceName
+        self.address = address
+    }
 }
 
 /// Private POST /user/<mpinId>, which activates a registration, and POST /registration/<mpinId>, which deletes it; from

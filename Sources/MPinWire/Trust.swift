@@ -133,6 +133,12 @@ package struct TrustSessionDetails: Codable, Sendable {
     /// of a code that somebody else has sent. Absent if the server did not see the browser.
     package var browserAddress: String?
     package var browserProgram: String?
+    /// Our own members about who asks for the login. The address of a server or program that has opened the session, so
+    /// that nothing is known about the screen; the name with which the operator has registered the client or project; and
+    /// that one's words about the login, which nobody has checked. Each is absent if there is none.
+    package var siteAddress: String?
+    package var siteName: String?
+    package var siteText: String?
 
     package init(
         description: String, prerollId: String, hash: String, projectId: String, projectName: String, pinLength: Int,
@@ -168,6 +174,8 @@ package struct TrustVerificationRequest: Codable, Sendable {
     package var scope: [String]?
     /// The OpenID client for which the user registers. Clients before client-js 7 name no project.
     package var clientId: String?
+    /// What the client has made for this device; it shows the same at the registration.
+    package var deviceTag: String?
 }
 
 /// The answer to ``TrustVerificationRequest``.
@@ -214,6 +222,8 @@ package struct TrustRegistrationRequest: Codable, Sendable {
     package var publicKey: String
     /// Where push messages reach the device.
     package var pushToken: String?
+    /// What the client has made for this device.
+    package var deviceTag: String?
 }
 
 /// The answer to ``TrustRegistrationRequest``.

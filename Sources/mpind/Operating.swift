@@ -20,9 +20,9 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// Writes an error for the operator to standard error, in one line.
+/// Writes an error for the operator to standard error, in one line. What it names may be a stranger's text.
 func complain(_ text: String) {
-    let line = "mpind: error: \(text)\n"
+    let line = "mpind: error: \(text.shown)\n"
     _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
 }
 

@@ -184,11 +184,14 @@ extension UserAdministration.Entry {
 }
 
 extension String {
-    /// The text for a terminal. Characters that move the cursor or reverse the text, which old servers allowed in user
-    /// ids, are replaced by question marks.
+    /// The text for a terminal. Characters that move the cursor, end a line or reverse the text, which old servers allowed in
+    /// user ids, are replaced by question marks.
     var shown: String {
         String(
             String.UnicodeScalarView(
-                unicodeScalars.map { [.control, .format].contains($0.properties.generalCategory) ? "?" : $0 }))
+                unicodeScalars.map {
+                    [.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+                        ? "?" : $0
+                }))
     }
 }

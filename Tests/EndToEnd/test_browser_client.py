@@ -9,6 +9,7 @@ from __future__ import annotations
 import email
 import email.policy
 import http.server
+import json
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import Request, urlopen
 
 import axe_core_python
 import pytest
@@ -212,6 +214,21 @@ def test_a_phone_without_an_app_logs_in_the_screen_whose_code_it_reads(desk: Tab
     phone.enter("Enter your PIN", PIN)
     phone.wait_for(f"The other screen is logged in as {user}")
     desk.wait_for(f"You are logged in as {user}")
+
+
+def test_a_screen_that_nobody_knows_needs_a_confirmation(phone: Tab) -> None:
+    """A server opens a session. Where it shows the code, only it knows."""
+    user = fresh_user()
+    phone.registered(user)
+    with urlopen(Request(f"{BACKEND}/rps/getQrUrl", method="POST", data=b"{}"), timeout=30) as answer:
+        wid = json.load(answer)["qrUrl"].rpartition("#")[2]
+    phone.open(f"/client#{wid}")
+    phone.wait_for("a screen that we know nothing about")
+    assert "127.0.0.1" in phone.text("#client-place")
+    assert f"Log in as {user}" not in phone.text()
+    phone.click("The screen is in front of me")
+    phone.click(f"Log in as {user}")
+    phone.wait_for_pad("Enter your PIN")
 
 
 class Website:

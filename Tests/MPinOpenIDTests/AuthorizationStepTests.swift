@@ -50,6 +50,36 @@ final class AuthorizationStepTests: XCTestCase {
         XCTAssertEqual(code(try step("prompt=none", known, isExpected: false)), .loginRequired)
     }
 
+    /// Every program of a machine can ask in the name of an app, so a silent answer to one needs a PIN of just now.
+    func testAnAppGetsNoSilentCodeLongAfterThePIN() async throws {
+        for (uri, isSilent) in [
+            ("http://127.0.0.1:8080/cb", false), ("http://[::1]/cb", false), ("com.example.app:/cb", false),
+            ("https://app.example/cb", true),
+        ] {
+            let clock = now
+            let under = try await ProviderUnderTest()
+            var client = Client(id: "app", name: "App", created: clock)
+            client.redirectURIs = [try RedirectURI(uri)]
+            client.authMethod = .none
+            client.isFirstParty = true
+            let form =
+                "client_id=app&redirect_uri=\(uri)&response_type=code&scope=openid&prompt=none"
+                + "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"
+            let parameters = try XCTUnwrap(RequestParameters(form))
+            guard case .accepted(let request) = AuthorizationRequest.read(parameters, of: client) else {
+                return XCTFail(uri)
+            }
+            for (seconds, isAnswered) in [(299, true), (301, isSilent)] {
+                var progress = LoginProgress()
+                progress.login = UserLogin(
+                    userID: "u", mpinID: "00", time: under.provider.now.adding(seconds: -seconds))
+                let step = try await under.provider.step(request, of: client, progress)
+                XCTAssertEqual(isAnswer(step), isAnswered, "\(uri) \(seconds)")
+                if !isAnswered { XCTAssertEqual(code(step), .loginRequired) }
+            }
+        }
+    }
+
     /// A user who may not use the client gets a page that says so, or an error with `prompt=none`. Before that, a phone
     /// that has typed the access number must be that of the person at the browser.
     func testAUserWhoMayNotUseTheClient() throws {

@@ -104,6 +104,8 @@ final class AdminTests: XCTestCase {
             return (answer.status, answer.text)
         }
         XCTAssertTrue(try state("ready") == (200, #"{"status":"UP"}"#))
+        let probe = "GET /health/ready HTTP/1.1\r\nConnection: close\r\nHost: probe.example\r\n\r\n"
+        XCTAssertEqual(try Sockets.raw(health, Data(probe.utf8)).status, 200, "other machines ask by any name")
         let path = backend.stateFolder + "/dta1.sqlite"
         try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
         let end = Date(timeIntervalSinceNow: 30)

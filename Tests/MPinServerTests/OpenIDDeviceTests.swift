@@ -36,6 +36,26 @@ final class OpenIDDeviceTests: XCTestCase {
         XCTAssertEqual(try type(code), 429)
     }
 
+    /// Whoever has seen the code of a device could decline in its user's place. A device hears only of somebody who has
+    /// logged in.
+    func testNobodyDeclinesADeviceWithoutALogin() throws {
+        let server = try InProcess(clients: Self.clients).keep(in: self)
+        let device = try server.backend.call(
+            "POST", "/oidc/device", "client_id=tv&scope=openid", headers: Self.form)
+        let code = try XCTUnwrap(device.object["user_code"] as? String)
+        var headers = Self.form.merging(["Sec-Fetch-Site": "same-origin"]) { $1 }
+        let page = try server.backend.call("POST", "/device", "user_code=\(code)", headers: headers)
+        let id = try String(XCTUnwrap(page.text.firstMatch(of: /name="id" value="([^"]+)"/)).1)
+        headers["Cookie"] = page.cookies.compactMap { $0.components(separatedBy: "; ").first }.joined(separator: "; ")
+        _ = try server.backend.call(
+            "POST", "/authorize/confirm", "id=\(id)&step=login&answer=no", headers: headers)
+        let grant = "urn:ietf:params:oauth:grant-type:device_code"
+        let secret = try XCTUnwrap(device.object["device_code"] as? String)
+        let poll = try server.backend.call(
+            "POST", "/oidc/token", "grant_type=\(grant)&device_code=\(secret)&client_id=tv", headers: Self.form)
+        XCTAssertEqual(poll.object["error"] as? String, "authorization_pending", poll.text)
+    }
+
     /// Row 74: the requests of devices are counted with the login pages of their address.
     func testRow74ManyDevices() throws {
         let server = try InProcess(

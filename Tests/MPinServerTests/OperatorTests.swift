@@ -298,6 +298,17 @@ final class OperatorTests: XCTestCase {
         XCTAssertTrue(log.contains("\"members\":\"name email picture locale groups\""), log)
     }
 
+    /// What a message names may be a stranger's text.
+    func testAMessageShowsNoCharacterThatMovesTheCursor() throws {
+        let mpind = try started()
+        for command in ["show", "export"] {
+            let answer = try run(["user", command, "eve\u{1B}[2J\u{202E}\n\u{9B}x\u{2028}y", "--state-dir", state])
+            XCTAssertEqual(answer.code, 2)
+            XCTAssertTrue(answer.error.contains("eve?[2J???x?y"), answer.error)
+        }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
     func testAnUnknownUserIsExitCode2AndABadCallExitCode1() throws {
         try started().stop(SIGTERM)
         let unknown = try run(["user", "show", "nobody", "--state-dir", state])

@@ -50,7 +50,10 @@ final class TrustQuickCodeTests: XCTestCase {
         XCTAssertEqual(try client.enrol(user, new, key).status, 200)
         let guessed = try code(client.quickCode(device))
         let wrong = guessed == "000000" ? "000001" : "000000"
-        for _ in 0..<5 { XCTAssertEqual(try client.enrol(user, wrong, key).code, "INVALID_ACTIVATION_TOKEN") }
+        for source in 2...6 as ClosedRange<UInt16> {
+            let stranger = TrustClient(backend: server.backend.from(source))
+            XCTAssertEqual(try stranger.enrol(user, wrong, key).code, "INVALID_ACTIVATION_TOKEN")
+        }
         XCTAssertEqual(try client.enrol(user, guessed, key).code, "INVALID_ACTIVATION_TOKEN", "void")
     }
 

@@ -47,7 +47,11 @@ final class TrustRegistrationTests: XCTestCase {
         for (tries, isGood) in [(4, true), (5, false)] {
             XCTAssertEqual(try client.verify(user).status, 200)
             let code = try client.code(user)
-            for _ in 0..<tries { XCTAssertEqual(try client.confirm(user, "x" + code).status, 400) }
+            let wrong = code == "000000" ? "000001" : "000000"
+            for source in 2..<UInt16(2 + tries) {
+                let stranger = TrustClient(backend: server.backend.from(source))
+                XCTAssertEqual(try stranger.confirm(user, wrong).status, 400)
+            }
             XCTAssertEqual(try client.confirm(user, code).status, isGood ? 200 : 400)
             server.advance(seconds: 300)
         }

@@ -59,6 +59,19 @@ final class UserIDTests: XCTestCase {
         }
     }
 
+    func testAnotherSpellingOfARevokedUserIsRevoked() throws {
+        let path = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("Mallory@example.com\n".utf8).write(to: URL(fileURLWithPath: path))
+        let revoked = RevokedUsers(file: path)
+        for name in ["mallory@example.com.", "MALLORY@EXAMPLE.COM", "mallory@example.com"] {
+            XCTAssertTrue(try revoked.contains("00", user: name), name)
+        }
+        for name in ["mallory@example.co", "mallory+x@example.com", "mallory."] {
+            XCTAssertFalse(try revoked.contains("00", user: name), name)
+        }
+    }
+
     func testLinesOfTheListOfRevokedUsersEndAtLFOrCRLFOnly() throws {
         let path = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -97,7 +97,8 @@ final class WebsiteTests: XCTestCase {
         let server = try server { $0.allowOrigin = ["*"] }
         let client = TestClient(backend: server.backend)
         let user = try client.register("alice@example.com", pin: "1234")
-        for browser in [try TestBrowser(server.backend), try TestBrowser(code: server.backend)] {
+        let byNumber = try TestBrowser(server.backend)
+        for browser in [byNumber, try TestBrowser(code: server.backend)] {
             let (phone, present) = try loginAtBrowser(server, user, browser)
             for headers in [[:], ["Origin": "http://evil.example"], ["Sec-Fetch-Site": "cross-site"]] {
                 let answer = try present(headers)
@@ -108,6 +109,10 @@ final class WebsiteTests: XCTestCase {
             XCTAssertEqual(answer.status, 200, "the token was not used up")
             XCTAssertEqual(try present(Self.ownPage).status, 408, "now it is")
             let cookie = try cookie(answer)
+            guard browser.wid != byNumber.wid else {
+                XCTAssertEqual(try account(server, cookie).status, 303, "the person has not said yes")
+                continue
+            }
             XCTAssertEqual(try account(server, cookie).status, 200)
             let told = try phone.get()
             XCTAssertEqual(told.status, 200)
@@ -194,6 +199,28 @@ final class WebsiteTests: XCTestCase {
         try server.backend.call(
             "POST", "/login/confirm", "answer=\(answer)&csrf=\(csrf)",
             headers: Self.ownPage.merging(headers) { $1 })
+    }
+
+    /// The kind of name decides, and not the form: a page that shows a number asks at whatever path its form goes to.
+    func testALoginByNumberIsAskedAboutWhateverFormEndsIt() throws {
+        let server = try server()
+        let client = TestClient(backend: server.backend)
+        let user = try client.register("alice@example.com", pin: "1234")
+        let page = try server.backend.call("GET", "/login/number")
+        let number = try String(XCTUnwrap(page.text.firstMatch(of: /class="code">([0-9]{7})</)).1)
+        let webOTT = try String(XCTUnwrap(page.text.firstMatch(of: /name="webOTT" value="([0-9a-f]+)"/)).1)
+        let authOTT = try client.prove(user, wid: number)
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        let body = "webOTT=\(webOTT)&csrf=\(try formToken(page))"
+        let headers = try Self.ownPage.merging(cookie(page)) { $1 }
+        let end = Date(timeIntervalSinceNow: 60)
+        var answer = Answer()
+        while answer.status != 303, Date() < end {
+            answer = try server.backend.call("POST", "/login", body, headers: headers)
+        }
+        XCTAssertEqual(answer.headers["location"], "/login/confirm")
+        XCTAssertEqual(try account(server, cookie(answer)).status, 303)
+        _ = try phone.get()
     }
 
     /// The person at the browser must confirm the login, because somebody else with an account could find the number by

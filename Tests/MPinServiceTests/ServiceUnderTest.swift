@@ -41,6 +41,7 @@ struct ServiceUnderTest {
     let authorities: [FakeAuthority]
     let signals = LocalSignals()
     let service: AuthenticationService
+    let durable: any Store
 
     /// `layer` wraps each of the two stores, for example to run every change twice.
     init(
@@ -54,6 +55,7 @@ struct ServiceUnderTest {
         rules.clock = { surroundings.now }
         change(&rules)
         let durable = layer(MemoryStore())
+        self.durable = durable
         let observer: ServiceObserver = { surroundings.note($0) }
         let ring = try await ServerKeyRing(
             ServerSecrets(

@@ -22,11 +22,13 @@ package enum AuthorizationStep: Sendable, Equatable {
 extension AuthorizationRequest {
     /// Returns the next step of a login that has come as far as `progress` says. `isExpected` returns whether a user is
     /// the one that the request means. `isAdmitted` says whether the user of `progress` may use the client, and
-    /// `isAllowed` whether the client may have what it asks for without a consent page.
+    /// `isAllowed` whether the client may have what it asks for without a consent page. `silentSeconds`: the most seconds
+    /// since the PIN for an answer without a page (`prompt=none`); nil if there is no limit.
     package func step(
-        _ progress: LoginProgress, isExpected: (UserLogin) -> Bool, isAdmitted: Bool, isAllowed: Bool, at now: Moment
+        _ progress: LoginProgress, isExpected: (UserLogin) -> Bool, isAdmitted: Bool, isAllowed: Bool,
+        silentSeconds: Int? = nil, at now: Moment
     ) -> AuthorizationStep {
-        guard let login = progress.login, progress.isFresh || isNewEnough(login, at: now) else {
+        guard let login = progress.login, progress.isFresh || isNewEnough(login, silentSeconds, at: now) else {
             return asking(.login, or: AuthorizationFault(.loginRequired, "nobody is logged in, or not recently"))
         }
         if progress.isByNumber, !progress.isConfirmed { return .confirmation(login) }
@@ -42,8 +44,9 @@ extension AuthorizationRequest {
         return .answer(login)
     }
 
-    private func isNewEnough(_ login: UserLogin, at now: Moment) -> Bool {
+    private func isNewEnough(_ login: UserLogin, _ silentSeconds: Int?, at now: Moment) -> Bool {
         guard !prompts.contains(.login) else { return false }
+        if prompts.contains(.none), let silentSeconds, login.time.adding(seconds: silentSeconds) < now { return false }
         guard let maxAge else { return true }
         // max_age=0 always requires a new PIN, even if the last one was entered only a moment ago.
         return maxAge > 0 && now <= login.time.adding(seconds: maxAge)

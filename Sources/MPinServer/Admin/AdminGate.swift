@@ -7,8 +7,7 @@ import NIOConcurrencyHelpers
 /// The admin API: operators' programs do by HTTP what operators do by commands. It is on the admin listener, and every
 /// request needs a token of `mpind admin token`.
 struct AdminGate: Sendable {
-    /// The hosts by which the listener may be called.
-    private let hosts: Set<String>
+    private let hosts: OwnHosts
     /// Holds nil until the RPS of this process has started.
     private let resources: NIOLockedValueBox<AdminResources?>
     private let limits: Limits
@@ -21,8 +20,7 @@ struct AdminGate: Sendable {
         _ address: ListenAddress, _ resources: NIOLockedValueBox<AdminResources?>, _ parts: Parts,
         rates: RateLimiter, metrics: Metrics
     ) {
-        let own = address.host.contains(":") ? "[\(address.host)]" : address.host
-        hosts = ["localhost", "127.0.0.1", "[::1]", own.lowercased()]
+        hosts = OwnHosts(address)
         self.resources = resources
         limits = parts.limits
         audit = parts.audit.of("admin")
@@ -69,25 +67,15 @@ struct AdminGate: Sendable {
         }
     }
 
-    /// Throws if a page of a browser may have sent the request. Such a page sends its origin. If its owner has led its
-    /// name to a loopback address (DNS rebinding), it calls the listener by that name.
+    /// Throws if a page of a browser may have sent the request. Such a page sends its origin, or the host is its own
+    /// (``OwnHosts``).
     private func requireOwnHost(_ request: Request) throws(AdminRefusal) {
-        guard let host = request.head.authority.map(Self.host), hosts.contains(host) else {
+        guard hosts.contain(request) else {
             throw AdminRefusal(APIError(.misdirectedRequest, "The admin API does not have this host name"), "forbidden")
         }
         guard request.headers[.origin] == nil else {
             throw AdminRefusal(APIError(.forbidden, "The admin API is not for pages of browsers"), "forbidden")
         }
-    }
-
-    /// The host of an authority in lower case, without its port. The port is not compared, because it is another one if
-    /// the request comes through a tunnel.
-    private static func host(_ authority: String) -> String {
-        if authority.hasPrefix("["), let bracket = authority.firstIndex(of: "]") {
-            let port = authority[authority.index(after: bracket)...]
-            return port.isEmpty || port.hasPrefix(":") ? authority[...bracket].lowercased() : ""
-        }
-        return authority.prefix { $0 != ":" }.lowercased()
     }
 
     private func ready() throws(AdminRefusal) -> AdminResources {

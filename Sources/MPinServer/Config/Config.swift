@@ -216,6 +216,10 @@ package enum MailDelivery: Sendable, Equatable {
     case smtp(url: String, from: String, user: String? = nil, password: String? = nil)
     /// Sends no mail and confirms every identity at once. For tests only.
     case forceActivate
+
+    var isFolder: Bool {
+        if case .folder = self { true } else { false }
+    }
 }
 
 /// The settings of the RPA, which mails activation links and asks the RPS for verdicts (wire section 8).

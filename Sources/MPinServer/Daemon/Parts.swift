@@ -444,7 +444,7 @@ extension Daemon {
         return try Listener(
             "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger
         ) { router in
-            AdminRoutes(health: health, metrics: metrics).add(to: router)
+            AdminRoutes(hosts: OwnHosts(address), health: health, metrics: metrics).add(to: router)
             if parts.rps != nil { gate.addRoutes(to: router) }
         }
     }

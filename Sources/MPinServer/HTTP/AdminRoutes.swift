@@ -2,16 +2,32 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Health and metrics, on a listener that only this machine reaches.
+/// Health and metrics, on a listener that only this machine reaches, and no page of a browser by another name.
 struct AdminRoutes: Sendable {
+    let hosts: OwnHosts
     let health: Health
     let metrics: Metrics
 
     func add(to router: Router<RequestContext>) {
         // This answer needs no store and no key, only a running process.
-        router.serve("/health/live", [.get: { _, _ in .json(["status": "UP"]) }])
-        router.serve("/health/ready", [.get: { _, _ in await ready() }])
-        router.serve("/metrics", [.get: { _, _ in await text() }])
+        serve("/health/live", to: router) { .json(["status": "UP"]) }
+        serve("/health/ready", to: router) { await ready() }
+        serve("/metrics", to: router) { await text() }
+    }
+
+    private func serve(
+        _ path: String, to router: Router<RequestContext>, _ answer: @escaping @Sendable () async -> Response
+    ) {
+        router.serve(
+            path,
+            [
+                .get: { request, _ in
+                    guard hosts.contain(request) else {
+                        throw APIError(.misdirectedRequest, "This listener does not have this host name")
+                    }
+                    return await answer()
+                }
+            ])
     }
 
     private func ready() async -> Response {

@@ -9,6 +9,14 @@ extension WaitingBrowser.Place {
         self.init(address: "\(address)", program: Self.program(request.headers[.userAgent] ?? ""))
     }
 
+    /// Who has asked by JSON for a session: the browser that will show its code, or else a server or a program. Browsers
+    /// send `Origin` with every POST of a script, and none sends the credentials of a project.
+    init?(asking request: Request, _ context: RequestContext) {
+        guard let place = Self(request, context) else { return nil }
+        let isScreen = request.headers[.origin] != nil && request.headers[.authorization] == nil
+        self.init(address: place.address, program: isScreen ? place.program : "", isScreen: isScreen)
+    }
+
     /// The name of a browser and of its system, as people know them. Each browser also names those that it wants to be
     /// taken for, so the first one here that is named counts.
     package static func program(_ userAgent: String) -> String {

@@ -9,6 +9,8 @@ struct RequestContext: Hummingbird.RequestContext {
     /// The address of the sender: the peer of the connection, or the address that a trusted proxy names. Nil if the
     /// system knows no peer.
     var remoteAddress: IPAddress?
+    /// Names the sender for limits, which count all addresses of one IPv6 network as one sender. Nil if it is not known.
+    var asker: String? { remoteAddress.map { "\($0.caller)" } }
     /// Whether the request came over TLS, here or at a trusted proxy.
     var isSecure = false
     /// Whether a trusted proxy has sent the request, so that its headers about the browser's request count.

@@ -14,8 +14,8 @@ extension MilagroFace {
     }
 
     /// POST /getQrUrl (wire section 6.11): lets a browser wait for a phone under a new id, for a QR code.
-    /// `place` is where the browser is, if an RPA has told it.
-    func getQRCode(at place: WaitingBrowser.Place? = nil) async throws -> Response {
+    /// `place` is who has asked for it, or where the browser is, if an RPA has told it.
+    func getQRCode(at place: WaitingBrowser.Place?) async throws -> Response {
         let browser = try await service.openBrowser(.code, place: place)
         var answer = WaitingBrowserResponse(browser)
         answer.qrUrl = config.baseURL + "#" + browser.wid

@@ -85,7 +85,7 @@ struct LoginReport: Sendable {
         answer = RPAAuthenticateResponse(
             status: report.verdict.status, message: report.verdict.message, userId: report.userID,
             mpinId: report.mpinID, OTP: report.digits.isEmpty ? nil : report.digits,
-            attemptsLeft: tellsLeft ? report.verdict.attemptsLeft : nil)
+            attemptsLeft: tellsLeft ? report.verdict.attemptsLeft : nil, byNumber: report.isByNumber ? true : nil)
         retryAfter = report.verdict.retryAfter(at: report.now)
     }
 }

@@ -50,9 +50,9 @@ struct MilagroFace: Face {
     private func publicHandlers(_ base: String) -> [String: [HTTPRequest.Method: Handler]] {
         [
             base + "/clientSettings": [.get: { _, _ in try clientSettings() }],
-            base + "/user": [.put: { request, _ in try await register(request, id: nil) }],
+            base + "/user": [.put: { request, context in try await register(request, id: nil, context) }],
             base + "/user/{id}": [
-                .put: { request, context in try await register(request, id: request.mpinID(context)) }
+                .put: { request, context in try await register(request, id: request.mpinID(context), context) }
             ],
             base + "/signature/{id}": [
                 .get: { request, context in try await signature(request, request.mpinID(context)) }
@@ -71,7 +71,9 @@ struct MilagroFace: Face {
             base + "/pass1": [.post: { request, _ in try await pass1(request) }],
             base + "/pass2": [.post: { request, context in try await pass2(request, context.logger) }],
             base + "/getAccessNumber": [.post: { _, _ in try await getAccessNumber() }],
-            base + "/getQrUrl": [.post: { _, _ in try await getQRCode() }],
+            base + "/getQrUrl": [
+                .post: { request, context in try await getQRCode(at: .init(asking: request, context)) }
+            ],
             base + "/access": [.post: { request, _ in try await access(request) }],
             base + "/codeStatus": [.post: { request, _ in try await codeStatus(request) }],
             base + "/authenticate": [.post: { request, _ in try await authenticateMobile(request) }],

@@ -8,8 +8,8 @@ import MPinWire
 /// Registrations in the Milagro protocol (wire sections 6.2 to 6.4 and 7).
 extension MilagroFace {
     /// PUT /user and PUT /user/<id> (wire section 6.2): starts or restarts a registration.
-    func register(_ request: Request, id: MPinID?) async throws -> Response {
-        let form = try await RegisterForm(request, id: id, limits)
+    func register(_ request: Request, id: MPinID?, _ context: RequestContext) async throws -> Response {
+        let form = try await RegisterForm(request, id: id, asker: context.asker, limits)
         guard !config.verifyURL.isEmpty || form.application.activationCode != nil else {
             throw APIError(.badRequest, "Nobody can register here")
         }
@@ -57,12 +57,12 @@ extension MilagroFace {
     /// that key was nowhere but in a mail to the user, the mailbox is the user's.
     func activate(_ request: Request, _ id: MPinID) async throws -> Response {
         let body = try await request.json(ActivateRequest.self, limits)
-        try await service.confirm(id, activationKey: body.activateKey)
-        if body.mailed == true, let user = id.userID { try await proveUserID?(user) }
+        let user = try await service.confirm(id, activationKey: body.activateKey)
+        if body.mailed == true { try await proveUserID?(user) }
         return Response(status: .ok)
     }
 
-    /// Private GET /registration/<id>: tells how far the registration is.
+    /// Private GET /registration/<id>: tells how far the registration is, and who has begun it.
     func registrationState(_ id: MPinID) async throws -> Response {
         let state: RegistrationState =
             switch try await service.stage(of: id) {
@@ -71,7 +71,9 @@ extension MilagroFace {
             case .confirmed: .confirmed
             case .finished: .finished
             }
-        return .json(RegistrationStateResponse(state: state))
+        let pending = try await service.pendingRegistration(id)
+        return .json(
+            RegistrationStateResponse(state: state, deviceName: pending?.deviceName, address: pending?.begunBy))
     }
 
     /// Private POST /registration/<id>: deletes an unfinished registration, as the owner of the link in the mail wants.
@@ -129,8 +131,10 @@ struct RegisterForm {
     /// The access id of a browser's session; empty if there is none.
     let wid: String
 
-    /// `project`: the id of the project whose user registers; nil on the Milagro wire.
-    init(_ request: Request, id: MPinID?, project: String? = nil, _ limits: Limits) async throws {
+    /// `project`: the id of the project whose user registers; nil on the Milagro wire. `asker`: whoever asks.
+    init(
+        _ request: Request, id: MPinID?, project: String? = nil, asker: String?, _ limits: Limits
+    ) async throws {
         let bytes = try await request.bytes(limits)
         let body = try request.decoded(RegisterRequest.self, from: bytes)
         // The decoder does not tell null from a missing member. Milagro's RPS crashed on null; this server refuses it.
@@ -141,7 +145,8 @@ struct RegisterForm {
             id: id, userID: body.userId, mobile: body.mobile?.value ?? 0,
             registrationToken: body.registrationToken?.plainText.lowercased(),
             activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 },
-            deviceName: body.deviceName ?? "", pushToken: body.pushToken, project: project, limits: limits.service)
+            deviceName: body.deviceName ?? "", pushToken: body.pushToken, project: project,
+            asker: asker, limits: limits.service)
         guard Devices.isPushToken(body.pushToken) else { throw APIError(.badRequest, "pushToken is too long") }
         wid = (body.wid ?? "").lowercased()
         headers = request.headers

@@ -105,7 +105,8 @@ extension OpenIDFace {
             switch view.status {
             case "authenticate": return try await redeem(view.authOTT, tab, request, pages)
             case "abort":
-                return try await refuse(AuthorizationFault(.accessDenied, "declined on the phone"), tab, pages)
+                let fault = AuthorizationFault(.accessDenied, "declined on the phone")
+                return try await refuse(fault, by: transaction.progress, tab, pages)
             case "expired": return pages.tooLate(path(LoginPaths.login) + "?id=" + tab.id.text).response()
             default:
                 let page = ProviderPages(
@@ -177,9 +178,10 @@ extension OpenIDFace {
             // "other": the person wants another user. "no" to a confirmation: the phone was somebody else's. In both
             // cases the login begins anew.
             case ("other", _), ("no", .confirmation): try await change(tab) { $0 = LoginProgress() }
-            case (_, .noAccess): return try await refuse(.noAccess, tab, pages)
+            case (_, .noAccess): return try await refuse(.noAccess, by: transaction.progress, tab, pages)
             default:
-                return try await refuse(AuthorizationFault(.accessDenied, "the user has declined"), tab, pages)
+                let fault = AuthorizationFault(.accessDenied, "the user has declined")
+                return try await refuse(fault, by: transaction.progress, tab, pages)
             }
             return try await goOn(tab, request, pages)
         }
@@ -202,14 +204,18 @@ extension OpenIDFace {
                 return pages.over.response(.badRequest)
             }
             return try await finish(tab.request, found.progress, login, request, pages)
-        case .refusal(let fault): return try await refuse(fault, tab, pages)
+        case .refusal(let fault): return try await refuse(fault, by: found.progress, tab, pages)
         default: return try await show(step, tab, .code, pages)
         }
     }
 
-    private func refuse(_ fault: AuthorizationFault, _ tab: LoginTab, _ pages: Pages) async throws -> Response {
+    /// Ends the login. A device hears of it only from somebody who has logged in: whoever has seen its code could take it
+    /// away from its user otherwise.
+    private func refuse(
+        _ fault: AuthorizationFault, by progress: LoginProgress, _ tab: LoginTab, _ pages: Pages
+    ) async throws -> Response {
         _ = try await provider.logins.end(tab.id, at: provider.now)
-        try await provider.decline(tab.request)
+        if progress.login != nil { try await provider.decline(tab.request) }
         return answer(fault, to: tab.request.address, pages)
     }
 }

@@ -41,7 +41,8 @@ extension OpenIDFace {
                 (1...limits.service.userIDBytes).contains($0.utf8.count) ? $0 : nil
             }
             let details = client.flatMap { wish.details($0, user: user ?? named) }
-            let browser = try await service.openBrowser(.code, details: details)
+            let browser = try await service.openBrowser(
+                .code, details: details, place: .init(asking: request, context))
             try await provider.logins.keep(wish, webOTT: browser.webOTT, wid: browser.wid, at: provider.now)
             return browser
         }

@@ -137,7 +137,9 @@ package struct UserAdministration: Sendable {
         let (code, now) = (try ActivationCodes.random(), clock())
         audit.record(.command("user code", user: user))
         let codes = ActivationCodes(in: store)
-        try await codes.issue(code, user: user, until: now.adding(seconds: seconds), at: now)
+        // The registration will be that of the user of which this is another spelling.
+        let known = try await devices(at: now).user(meant: UserID.normal(user), at: now)
+        try await codes.issue(code, user: known ?? user, until: now.adding(seconds: seconds), at: now)
         return code
     }
 

@@ -27,6 +27,8 @@ struct UserRecords: Sendable {
         case keyStart
         /// The key is the user id.
         case key
+        /// The value has a list of user ids, and the item stays while one is left (``Mailboxes``).
+        case mailbox
         /// The value is an ``IdentityRecord``.
         case identity
     }
@@ -40,6 +42,7 @@ struct UserRecords: Sendable {
         ("oidc_consent", .keyStart), ("oidc_profile", .member(["userID"])),
         ("oidc_email_link", .member(["userID"])), ("renewal", .member(["userID"])), ("activation_code", .keyEnd),
         ("registration", .member(["userID"])), ("identity", .identity), ("device", .keyStart), ("user", .key),
+        ("mailbox", .mailbox),
     ]
 
     private let store: any Store
@@ -63,11 +66,16 @@ struct UserRecords: Sendable {
         var deleted: [Record] = []
         for (table, place) in Self.places {
             for record in try await records(table, place, at: now)
-            where try await store.take(ItemKey(table, record.key), at: now) != nil {
+            where try await delete(record, place, at: now) {
                 deleted.append(record)
             }
         }
         return deleted
+    }
+
+    private func delete(_ record: Record, _ place: Place, at now: Moment) async throws -> Bool {
+        if case .mailbox = place { return try await Mailboxes(in: store).remove(user, at: now) }
+        return try await store.take(ItemKey(record.table, record.key), at: now) != nil
     }
 
     private func records(_ table: String, _ place: Place, at now: Moment) async throws -> [Record] {
@@ -91,6 +99,7 @@ struct UserRecords: Sendable {
             value = json(item.value).flatMap { $0.member(path) == .string(user) ? $0 : nil }
         case .keyEnd: value = key.hasSuffix(userHash) ? Self.json(item) : nil
         case .key: value = key == user ? Self.json(item) : nil
+        case .mailbox: value = Mailboxes.contains(user, stored: item.value) ? .string(user) : nil
         case .keyStart: value = key.hasPrefix(userHash) ? Self.json(item) : nil
         case .identity:
             value = (try? IdentityRecord(stored: item.value)).flatMap { $0.userID == user ? $0.exported : nil }

@@ -1,6 +1,8 @@
 import Foundation
 import MPinHTTP
+import MPinOpenID
 import MPinSecrets
+import MPinService
 import MPinStore
 
 /// Sends mails with links: for activations, for new addresses, and about them.
@@ -17,7 +19,11 @@ struct Mailer: Sendable {
     struct NoAddress: Error {}
 
     func send(_ content: MailContent, in language: Language) async throws {
-        let recipient = content.recipient
+        let written = content.recipient
+        // A folder of mails takes user ids that are no addresses, too.
+        let recipient = delivery.isFolder && !written.contains("@") ? written + "@localhost" : written
+        // User ids may have a dot after the domain, which mail servers ignore.
+        guard EmailAddress(UserID.spelling(recipient)) != nil else { throw NoAddress() }
         let filled = templates.mail(content, in: language, brand: brand)
         // The deadline begins here, so that it includes the time until a thread is free.
         let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
@@ -25,8 +31,7 @@ struct Mailer: Sendable {
             try await Workers.mail {
                 switch delivery {
                 case .folder(let folder):
-                    let to = recipient.contains("@") ? recipient : recipient + "@localhost"
-                    let mail = Mail(filled, from: "mpind@localhost", to: to)
+                    let mail = Mail(filled, from: "mpind@localhost", to: recipient)
                     try write(try mail.message(date: Moment.now().seconds), folder: folder)
                 case .smtp(let url, let from, let user, let password):
                     let server = SMTPServer(url: url, user: user, password: password)

@@ -43,6 +43,6 @@ struct PendingMails: Sendable {
     }
 
     private static func key(_ user: String) -> String {
-        Hex.encode(SHA256.hash(Array(UserID.normal(user).lowercased().utf8)))
+        Hex.encode(SHA256.hash(Array(UserID.spelling(user).utf8)))
     }
 }

@@ -112,7 +112,10 @@ struct RelyingPartyApplication: Sendable {
                 attemptsLeft: login.verdict.attemptsLeft)
         }
         var response = Response.json(answer(login.verdict))
-        if request.isFromThisSite { try await website.begin(login, request, in: &response) }
+        if request.isFromThisSite {
+            let isByNumber = login.verdict.byNumber ?? false
+            try await website.begin(login, isByNumber: isByNumber, request, in: &response)
+        }
         return response
     }
 
@@ -152,9 +155,9 @@ extension RelyingPartyApplication {
         case .bad(let response): return response
         case .good(let link, let user, let expires):
             do {
-                let state = try await rps.registration(link.id)
-                return ended(state, pages)
-                    ?? pages.confirm(user: user, until: expires, canDelete: state != nil).response()
+                let found = try await rps.registration(link.id)
+                return ended(found?.state, pages)
+                    ?? pages.confirm(user: user, until: expires, found).response()
             } catch { return pages.failed(error) }
         }
     }
@@ -194,7 +197,7 @@ extension RelyingPartyApplication {
 
     private func refused(_ link: ActivationLink, _ status: Int, _ pages: Pages) async throws -> Response {
         switch status {
-        case 401: return ended(try await rps.registration(link.id), pages) ?? pages.expired.response(.gone)
+        case 401: return ended(try await rps.registration(link.id)?.state, pages) ?? pages.expired.response(.gone)
         case 400, 403, 404: return pages.invalid.response(.forbidden)
         default: return pages.failed.response(.badGateway)
         }

@@ -100,11 +100,11 @@ struct RelyingPartyServiceClient: Sendable {
         return answer.status
     }
 
-    /// Asks how far a registration is. Nil if the RPS is Milagro's, which does not know this request.
-    func registration(_ id: String) async throws -> RegistrationState? {
+    /// Asks how far a registration is, and who has begun it. Nil if the RPS is Milagro's, which does not know this request.
+    func registration(_ id: String) async throws -> RegistrationStateResponse? {
         let answer = try await reach { try await peer.get("/registration/" + id, bearer: $0) }
         switch answer.status {
-        case 200: return answer.json(RegistrationStateResponse.self)?.state
+        case 200: return answer.json(RegistrationStateResponse.self)
         case 404, 405: return nil
         default: throw Self.failure(answer)
         }

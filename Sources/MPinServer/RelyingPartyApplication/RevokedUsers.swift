@@ -3,8 +3,8 @@ import MPinSecrets
 import MPinService
 
 /// The operator's list of users who may no longer log in. Each line of the file is a user id or an M-Pin ID in hex. The
-/// file is read each time. Only LF and CRLF end a line, so that no other character in a name can split it. Case,
-/// Unicode form and blanks around a line are ignored, because it is safer to refuse too many users than too few.
+/// file is read each time. Only LF and CRLF end a line, so that no other character in a name can split it. All
+/// spellings of a user count, and blanks around a line do not, because it is safer to refuse too many users than too few.
 package struct RevokedUsers: Sendable {
     /// The path; nil if there is no list.
     private let file: String?
@@ -23,6 +23,6 @@ package struct RevokedUsers: Sendable {
     /// The form in which names are compared. Control characters at both ends are removed, too, because a line may end
     /// with CR, and some editors begin a file with an invisible mark.
     private static func folded(_ text: String) -> String {
-        UserID.normal(text.trimmingCharacters(in: .whitespaces.union(.controlCharacters)).lowercased())
+        UserID.spelling(text.trimmingCharacters(in: .whitespaces.union(.controlCharacters)))
     }
 }

@@ -29,12 +29,12 @@ struct MFAFace: Face {
             base + "/clientSettings": [.get: { _, _, customer in try clientSettings(customer) }],
             base + "/user": [
                 .put: { request, context, customer in
-                    try await register(request, id: nil, customer, context.logger)
+                    try await register(request, id: nil, customer, context)
                 }
             ],
             base + "/user/{id}": [
                 .put: { request, context, customer in
-                    try await register(request, id: request.mpinID(context), customer, context.logger)
+                    try await register(request, id: request.mpinID(context), customer, context)
                 }
             ],
             base + "/signature/{id}": [
@@ -60,7 +60,7 @@ struct MFAFace: Face {
             router.serve(own + path, handlers.mapValues { ofPath($0) })
         }
         let verify = trust.answering { try await trust.verify($0, $1) }
-        let confirm = trust.answering { request, _ in try await trust.confirm(request) }
+        let confirm = trust.answering { try await trust.confirm($0, $1) }
         router.serve(
             own + "/verification", [.post: ofPath { request, context, _ in try await verify(request, context) }])
         router.serve(

@@ -36,10 +36,10 @@ extension MFAFace {
     /// PUT user and PUT user/<id>: starts or restarts a registration. The user comes from a session of a browser, whose
     /// access id the client sends, or has an activation code. A mail verifies the user, or the project's back end.
     func register(
-        _ request: Request, id: MPinID?, _ customer: Customer, _ logger: Logger
+        _ request: Request, id: MPinID?, _ customer: Customer, _ context: RequestContext
     ) async throws -> Response {
         let project = customer.project
-        let form = try await RegisterForm(request, id: id, project: project.id, limits)
+        let form = try await RegisterForm(request, id: id, project: project.id, asker: context.asker, limits)
         try await trust.rates.admit(.register, user: form.application.userID)
         if let code = form.application.activationCode { return try await register(form, code: code, customer) }
         // A relying party that confirms everybody at once would let anybody in as any user of the project.
@@ -51,7 +51,7 @@ extension MFAFace {
         guard isOpen || id != nil else { throw APIError(.badRequest, "Invalid access id") }
         let started = try await trust.service.register(form.application) { question in
             guard let url = project.newUserURL else { return try await milagro.verify(question, form) }
-            return try await trust.announce(question, to: url, project, logger)
+            return try await trust.announce(question, to: url, project, context.logger)
         }
         trust.metrics.count(.registrations)
         return .json(
@@ -63,7 +63,7 @@ extension MFAFace {
     private func register(_ form: RegisterForm, code: String, _ customer: Customer) async throws -> Response {
         let begun = try await rules.beginRegistration(
             user: form.application.writtenUserID, deviceName: form.deviceName, activationToken: code,
-            project: customer.project.id, pushToken: form.application.pushToken)
+            project: customer.project.id, pushToken: form.application.pushToken, by: form.application.asker)
         trust.metrics.count(.registrations)
         return .json(
             MFAUserResponse(

@@ -72,8 +72,7 @@ extension TrustFace {
         let body = try await request.json(TrustCustomVerificationRequest.self, limits)
         let project = try await callingProject(request, context, body.projectId)
         guard (body.delivery ?? "no") == "no" else { throw ProjectFault.badMember("delivery") }
-        let wish = try ProjectService.VerificationWish(
-            project: project, userID: body.userId, id: nil, accessID: body.accessId ?? "", limits: limits.service)
+        let wish = try await rules.wish(project, userID: body.userId, accessID: body.accessId ?? "")
         let end = try body.expiration.map { seconds throws(ProjectFault) in
             guard (0...Int64(UInt32.max)).contains(seconds) else { throw .badMember("expiration") }
             return Moment(microseconds: seconds * 1_000_000)

@@ -50,12 +50,12 @@ struct TrustFace: Face {
     func addPublicRoutes(to router: Router<RequestContext>) {
         let handlers: [String: Handler] = [
             "/verification/email": { request, context in try await verify(request, context) },
-            "/verification/confirmation": { request, _ in try await confirm(request) },
-            "/registration": { request, _ in try await enrol(request) },
+            "/verification/confirmation": { request, context in try await confirm(request, context) },
+            "/registration": { request, context in try await enrol(request, context) },
             "/rps/v2/pass1": { request, _ in try await pass1(request) },
             "/rps/v2/pass2": { request, context in try await pass2(request, context) },
             "/rps/v2/authenticate": { request, context in try await authenticate(request, context) },
-            "/rps/v2/session": { request, _ in try await openSession(request) },
+            "/rps/v2/session": { request, context in try await openSession(request, context) },
             "/rps/v2/access": { request, _ in try await access(request) },
             "/rps/v2/codeStatus": { request, _ in try await codeStatus(request) },
             "/pushauth": { request, context in try await pushAuth(request, context) },

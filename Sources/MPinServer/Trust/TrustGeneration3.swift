@@ -9,7 +9,8 @@ import MPinWire
 extension TrustFace {
     func addGeneration3Routes(to router: Router<RequestContext>) {
         router.serve("/rps/v2/clientSettings", [.get: { _, _ in try clientSettings() }])
-        router.serve("/rps/v2/user", [.put: answering { request, _ in try await beginRegistration(request) }])
+        router.serve(
+            "/rps/v2/user", [.put: answering { request, context in try await beginRegistration(request, context) }])
         router.serve(
             "/rps/v2/signature/{id}",
             [.get: answering { request, context in try await issueShares(request, context) }])
@@ -23,14 +24,14 @@ extension TrustFace {
     }
 
     /// PUT /rps/v2/user: makes the M-Pin ID of a verified user.
-    private func beginRegistration(_ request: Request) async throws -> Response {
+    private func beginRegistration(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustUserRequest.self, limits)
         let begun: ProjectService.StagedRegistration
         do {
             begun = try await countingFailures(of: body.userId) {
                 try await rules.beginRegistration(
                     user: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activateCode ?? "",
-                    project: request.projectID, pushToken: body.pushToken)
+                    project: request.projectID, pushToken: body.pushToken, by: context.asker)
             }
         } catch ProjectFault.wrongActivationToken {
             throw TrustRefusal(.forbidden, ProjectFault.wrongActivationToken, at: rules.now)

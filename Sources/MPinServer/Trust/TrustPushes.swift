@@ -8,7 +8,7 @@ extension TrustFace {
     /// link to the user's phone. Pushes to one user are limited, because anybody can ask for them, and a user whom they
     /// bother may in the end agree.
     func pushAuth(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let user = UserID.normal(try await request.json(TrustPushRequest.self, limits).prerollId)
+        let user = try await service.user(meant: request.json(TrustPushRequest.self, limits).prerollId)
         let project = try await projectOfPush(request)
         guard let pushes else { throw TrustRefusal.noPushToken }
         try await rates.admit(.push, user: user)
@@ -20,7 +20,9 @@ extension TrustFace {
         let browser =
             try await isForClient
             ? openClientSession(request, for: user, context)
-            : rules.openSession(LoginSession(projectID: project.id, userID: user, description: ""))
+            : rules.openSession(
+                LoginSession(projectID: project.id, userID: user, description: ""),
+                from: .init(asking: request, context))
         let push = TrustPush(
             projectID: project.id, userID: user, qrURL: qrURL(project, browser), pushToken: token)
         guard pushes.send(push) else {

@@ -14,9 +14,9 @@ extension TrustFace {
             throw TrustRefusal(.serviceUnavailable, "SERVICE_UNAVAILABLE", "this server sends no mails")
         }
         let body = try await request.json(TrustVerificationRequest.self, limits)
-        let wish = try ProjectService.VerificationWish(
-            project: try await project(body, request), userID: body.userId,
-            id: body.mpinId.flatMap(MPinID.init(hex:)), accessID: body.accessId ?? "", limits: limits.service)
+        let wish = try await rules.wish(
+            try await project(body, request), userID: body.userId, id: body.mpinId.flatMap(MPinID.init(hex:)),
+            deviceTag: body.deviceTag, accessID: body.accessId ?? "")
         do { try await rates.admit(.register, user: wish.userID) } catch let error as APIError {
             throw TrustRefusal(backoff: rules.now.adding(seconds: error.retryAfter ?? 1), at: rules.now)
         }
@@ -64,27 +64,29 @@ extension TrustFace {
 
     /// POST /verification/confirmation: exchanges a code for an activation token. If the code was only in a mail, the
     /// mailbox is the user's.
-    func confirm(_ request: Request) async throws -> Response {
+    func confirm(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustConfirmationRequest.self, limits)
-        return try await countingFailures(of: body.userId) { try await confirm(body, request) }
+        return try await countingFailures(of: body.userId) { try await confirm(body, request, context) }
     }
 
-    private func confirm(_ body: TrustConfirmationRequest, _ request: Request) async throws -> Response {
+    private func confirm(
+        _ body: TrustConfirmationRequest, _ request: Request, _ context: RequestContext
+    ) async throws -> Response {
         let named = try await named(request)
         var found = named
         if found == nil { found = try await rules.project(ofCode: body.code, user: body.userId) }
         guard let project = found else { throw ProjectFault.wrongCode(accessID: nil) }
         let confirmed: ProjectService.Confirmation
-        do { confirmed = try await rules.confirm(body.code, user: body.userId, project: project) } catch let fault
-            as ProjectFault
-        {
+        do {
+            confirmed = try await rules.confirm(body.code, user: body.userId, project: project, by: context.asker)
+        } catch let fault as ProjectFault {
             // Where the client names no project, the answer must not tell which one has given this user a code.
             var refusal = try TrustRefusal(fault, at: rules.now)
             refusal.context["projectId"] = named?.id
             throw refusal
         }
         if confirmed.isByMail {
-            try await openID.provider.profiles.proveUserID(UserID.normal(body.userId), at: rules.now)
+            try await openID.provider.profiles.proveUserID(confirmed.userID, at: rules.now)
         }
         return .json(
             TrustConfirmationResponse(
@@ -109,11 +111,12 @@ extension TrustFace {
     }
 
     /// POST /registration: registers a device with its public key.
-    func enrol(_ request: Request) async throws -> Response {
+    func enrol(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustRegistrationRequest.self, limits)
         let wish = ProjectService.Enrolment(
             userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
-            publicKey: body.publicKey, projectID: request.projectID, pushToken: body.pushToken)
+            publicKey: body.publicKey, projectID: request.projectID, pushToken: body.pushToken,
+            deviceTag: body.deviceTag, asker: context.asker)
         let device = try await countingFailures(of: body.userId) { try await rules.enrol(wish) }
         metrics.count(.registrations)
         return .json(

@@ -7,9 +7,9 @@ import MPinWire
 /// Browsers that phones log in (TRUST wire sections 4.1, 4.2 and 4.13).
 extension TrustFace {
     /// POST /rps/v2/session: lets a browser of a project wait for a phone.
-    func openSession(_ request: Request) async throws -> Response {
+    func openSession(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustSessionRequest.self, limits)
-        let (browser, project) = try await open(body, request)
+        let (browser, project) = try await open(body, request, context)
         if body.hash?.isEmpty ?? true, let clients = project.clients, clients.count == 1, let client = clients.first {
             try await openID.redirect(browser, to: client)
         }
@@ -17,12 +17,15 @@ extension TrustFace {
             TrustSessionResponse(webOTT: browser.webOTT, accessURL: accessURL, qrURL: qrURL(project, browser)))
     }
 
-    /// Opens a session: for a signature if the request names what is to be signed, else for a login.
+    /// Opens a session: for a signature if the request names what is to be signed, else for a login. Those of the server's
+    /// own pages have no description: whoever reads it would take it for the server's words.
     func open(
-        _ body: TrustSessionRequest, _ request: Request
+        _ body: TrustSessionRequest, _ request: Request, _ context: RequestContext
     ) async throws -> (AuthenticationService.OpenedBrowser, Project) {
         let project = try await project(body.projectId, request)
-        let user = UserID.normal(body.userId ?? "")
+        let description = body.description ?? ""
+        guard description.isEmpty || project.id != Projects.own else { throw ProjectFault.badMember("description") }
+        let user = try await service.user(meant: body.userId ?? "")
         guard user.utf8.count <= limits.service.userIDBytes else {
             throw ServiceError.badUserID("must have at most \(limits.service.userIDBytes) bytes")
         }
@@ -32,9 +35,8 @@ extension TrustFace {
             return Hex.encode(bytes)
         }
         let session = LoginSession(
-            projectID: project.id, userID: user, description: String((body.description ?? "").prefix(256)),
-            hash: hash ?? "")
-        return (try await rules.openSession(session), project)
+            projectID: project.id, userID: user, description: description, hash: hash ?? "")
+        return (try await rules.openSession(session, from: .init(asking: request, context)), project)
     }
 
     var accessURL: String { config.baseURL + "/rps/v2/access" }
@@ -90,7 +92,11 @@ extension TrustFace {
         guard body.status == "wid" else { return .json(TrustStatusResponse()) }
         var answer = try await details(session, request, client: try await service.details(of: wid))
         let place = try await service.place(of: wid)
-        (answer.browserAddress, answer.browserProgram) = (place?.address, place?.program)
+        if let place, place.isScreen {
+            (answer.browserAddress, answer.browserProgram) = (place.address, place.program)
+        } else {
+            answer.siteAddress = place?.address
+        }
         return .json(answer)
     }
 
@@ -106,10 +112,19 @@ extension TrustFace {
                 try await rules.impliedProject()
             }
         let rule = project?.quickCodes ?? .all
-        return TrustSessionDetails(
+        var details = TrustSessionDetails(
             description: session?.description ?? client?.name ?? "",
             prerollId: session?.userID ?? client?.userID ?? "", hash: session?.hash ?? "",
             projectId: project?.id ?? "", projectName: project?.name ?? "", pinLength: project?.pinLength ?? 4,
             enableRegistrationCode: rule != .noDevice, limitRegCodeVerified: rule == .verified)
+        let words = session?.description ?? ""
+        details.siteText = words.isEmpty ? nil : words
+        details.siteName = client?.name ?? session.flatMap { _ in project?.shownName }
+        return details
     }
+}
+
+extension Project {
+    /// What people call the project. Nil for that of the server's own pages.
+    fileprivate var shownName: String? { id == Projects.own ? nil : name.isEmpty ? id : name }
 }

@@ -15,7 +15,7 @@ extension TrustFace {
         router.serve(
             "/dvs/session",
             [
-                .post: answering { request, _ in try await openSigningSession(request) },
+                .post: answering { request, context in try await openSigningSession(request, context) },
                 .put: answering { request, _ in try await signSession(request) },
                 .delete: answering { request, _ in try await abortSigningSession(request) },
             ])
@@ -71,12 +71,12 @@ extension TrustFace {
 
 /// The sessions of the first native clients, which are for signatures only (TRUST wire section 4.14).
 extension TrustFace {
-    private func openSigningSession(_ request: Request) async throws -> Response {
+    private func openSigningSession(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustSigningSessionRequest.self, limits)
         guard !body.hash.isEmpty else { throw ProjectFault.badMember("hash") }
         let wish = TrustSessionRequest(
             projectId: body.projectID, userId: body.userID, description: body.description, hash: body.hash)
-        let (browser, project) = try await open(wish, request)
+        let (browser, project) = try await open(wish, request, context)
         return .json(
             TrustSigningSessionResponse(
                 id: browser.wid, qrURL: qrURL(project, browser), webOTT: browser.webOTT, accessURL: accessURL))

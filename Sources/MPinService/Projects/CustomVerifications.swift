@@ -32,7 +32,7 @@ extension ProjectService {
     /// Makes an M-Pin ID and the token with which the user's device registers with it, without a code.
     package func initiateRegistration(user written: String, project: Project) async throws -> InitiatedRegistration {
         let now = now
-        let userID = try UserID.accepted(written, service.limits)
+        let userID = try await service.registrant(written)
         let id = try MPinID.issue(userID: written, project: project.id, verification: .custom, at: now)
         let end = now.adding(seconds: Self.customSeconds)
         let activation = Activation(userID: userID, projectID: project.id, verification: .custom, id: id)

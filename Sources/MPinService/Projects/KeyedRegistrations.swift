@@ -16,11 +16,17 @@ extension ProjectService {
         package let projectID: String?
         /// Nil if the device takes no pushes.
         package let pushToken: String?
+        /// The tag that the client has made for the device; nil if it tells none.
+        package let deviceTag: String?
+        /// Names whoever asks; nil if that is not known.
+        package let asker: String?
 
         package init(
             userID: String, deviceName: String, activationToken: String, publicKey: String, projectID: String?,
-            pushToken: String? = nil
+            pushToken: String? = nil, deviceTag: String? = nil, asker: String?
         ) {
+            self.deviceTag = deviceTag
+            self.asker = asker
             self.projectID = projectID
             self.pushToken = pushToken
             self.userID = userID
@@ -50,17 +56,17 @@ extension ProjectService {
             throw ServiceError.badPublicKey
         }
         guard Devices.isPushToken(wish.pushToken) else { throw ProjectFault.badMember("pushToken") }
-        let userID = try UserID.accepted(wish.userID, service.limits)
+        let userID = try await service.registrant(wish.userID)
         let keyID = try service.currentKeyID()
         guard
             let activation = try await activation(
-                wish.activationToken, user: userID, project: wish.projectID, at: now)
+                wish.activationToken, user: userID, project: wish.projectID, by: wish.asker, at: now)
         else { throw ProjectFault.wrongActivationToken }
         let project = try await project(activation.projectID)
         let id = try await newID(for: activation, written: wish.userID, at: now)
         let tickets = try await service.addIdentity(
             id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName,
-            pushToken: try await pushToken(wish.pushToken, for: activation, at: now))
+            pushToken: try await pushToken(wish.pushToken, for: activation, at: now), deviceTag: wish.deviceTag)
         return EnrolledDevice(
             id: id, project: project, tickets: tickets, keyID: keyID, time: now,
             isByBackEnd: activation.verification == .custom)
@@ -68,9 +74,11 @@ extension ProjectService {
 
     /// Takes the activation token or the QuickCode of a request, which names `project`. Nil if it is wrong, or if the
     /// identity from which it comes may no longer log in.
-    func activation(_ token: String, user: String, project: String?, at now: Moment) async throws -> Activation? {
+    func activation(
+        _ token: String, user: String, project: String?, by asker: String?, at now: Moment
+    ) async throws -> Activation? {
         guard !QuickCodes.isCode(token) else {
-            return try await quickCodeActivation(token, user: user, project: project)
+            return try await quickCodeActivation(token, user: user, project: project, by: asker)
         }
         let found = try await activations.take(token, user: user, at: now)
         guard let old = found?.replaced else { return found }
@@ -88,12 +96,15 @@ extension AuthenticationService {
 
     /// Stores an identity with a key pair, and returns the requests for its shares. `publicKey` has 128 bytes.
     func addIdentity(
-        _ id: MPinID, user: String, publicKey: [UInt8], keyID: String, deviceName: String, pushToken: String? = nil
+        _ id: MPinID, user: String, publicKey: [UInt8], keyID: String, deviceName: String, pushToken: String? = nil,
+        deviceTag: String? = nil
     ) async throws -> [Ticket] {
         let now = now
+        let user = try await devices.settled(user, at: now)
         var record = IdentityRecord(mpinID: id.hex, userID: user, keyID: keyID, registered: now)
         record.publicKeyHash = SHA256.hash(publicKey)
-        try await devices.add(identity: id.key, of: user, name: deviceName, pushToken: pushToken, at: now)
+        try await devices.add(
+            identity: id.key, of: user, name: deviceName, pushToken: pushToken, tag: deviceTag, at: now)
         try await identities.create(id, record, at: now)
         observer(.registered(id, user: user, keyID: keyID))
         return authorities.map {

@@ -6,8 +6,10 @@ package struct LoginSession: Codable, Storable, Equatable {
     package let projectID: String
     /// The user who is to log in; empty for any user.
     package let userID: String
-    /// What the phone shows before it asks for the PIN.
+    /// What the phone shows before it asks for the PIN: words of the project's page, which nobody has checked.
     package let description: String
+    /// The longest description that is stored, in characters.
+    private static let longestDescription = 256
     /// What the phone is to sign, in hex; empty if the session is for a login.
     package let hash: String
     /// Who has logged in; nil until then.
@@ -27,7 +29,8 @@ package struct LoginSession: Codable, Storable, Equatable {
     package init(projectID: String, userID: String, description: String, hash: String = "") {
         self.projectID = projectID
         self.userID = userID
-        self.description = description
+        self.description = Devices.shown(
+            description.replacing(/\s+/, with: " "), longest: Self.longestDescription)
         self.hash = hash
         expires = Moment(microseconds: 0)
     }
@@ -84,9 +87,12 @@ extension ProjectService {
     /// How long after its end a session is remembered, so that its page still learns who has logged in.
     private static let memorySeconds = 300
 
-    /// Opens a session: a browser of the project begins to wait for a phone.
-    package func openSession(_ session: LoginSession) async throws -> AuthenticationService.OpenedBrowser {
-        let browser = try await service.openBrowser(.code)
+    /// Opens a session: a browser of the project begins to wait for a phone. `place` is who has asked for it; nil if that is
+    /// not known.
+    package func openSession(
+        _ session: LoginSession, from place: WaitingBrowser.Place?
+    ) async throws -> AuthenticationService.OpenedBrowser {
+        let browser = try await service.openBrowser(.code, place: place)
         let end = browser.begun.adding(seconds: browser.seconds + Self.memorySeconds)
         var session = session
         session.expires = browser.begun.adding(seconds: browser.seconds)

@@ -17,7 +17,7 @@ package struct MailBackoff: Sendable {
     /// Seconds after the end of a wait. If nobody asks for a mail in this time, the count begins again at 0.
     private static let memory = 3600
 
-    /// Whether all spellings of one mailbox count together, as for registrations.
+    /// Whether all users with one mailbox count together, as for registrations.
     private let isByMailbox: Bool
 
     /// `name` is the name of the table in the store. `byMailbox`: whether all users with one mailbox count together.
@@ -42,6 +42,6 @@ package struct MailBackoff: Sendable {
     func forget(_ user: String, at now: Moment) async throws { try await asked.delete(key(user), at: now) }
 
     private func key(_ user: String) -> String {
-        Hex.encode(SHA256.hash(Array((isByMailbox ? UserID.mailbox(user) : UserID.normal(user)).utf8)))
+        Hex.encode(SHA256.hash(Array((isByMailbox ? UserID.mailbox(user) : UserID.spelling(user)).utf8)))
     }
 }

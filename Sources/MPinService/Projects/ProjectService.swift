@@ -16,9 +16,9 @@ package struct ProjectService: Sendable {
     package init(_ service: AuthenticationService, durable: any Store, shortLived: any Store) {
         self.service = service
         projects = Projects(in: durable)
-        verifications = Verifications(in: shortLived)
+        verifications = Verifications(in: shortLived, counting: service.wrongCodes)
         activations = ActivationTokens(in: shortLived)
-        quickCodes = QuickCodes(in: shortLived)
+        quickCodes = QuickCodes(in: shortLived, counting: service.wrongCodes)
         renewals = Renewals(in: durable)
         backoff = MailBackoff("project_mail", byMailbox: false, in: shortLived)
         sessions = LoginSessions(in: shortLived)

@@ -9,7 +9,9 @@ struct QuickCodes: Sendable {
     private static let digits = 6
     private let codes: UserCodes
 
-    init(in store: any Store) { codes = UserCodes("project_quickcode", in: store) }
+    init(in store: any Store, counting wrongCodes: WrongCodes) {
+        codes = UserCodes("project_quickcode", in: store, counting: wrongCodes)
+    }
 
     /// Whether an activation token has the form of a code. All others are longer.
     static func isCode(_ text: String) -> Bool {
@@ -32,8 +34,11 @@ struct QuickCodes: Sendable {
     }
 
     /// Redeems a code, and returns the identity that has made it. Nil for a wrong code, which is counted.
-    func redeem(_ code: String, user: String, project: String, at now: Moment) async throws -> MPinID? {
-        try await codes.redeem(code, user: Self.user(user, project), at: now)?.mpinID.flatMap(MPinID.init(hex:))
+    func redeem(
+        _ code: String, user: String, project: String, by asker: String?, at now: Moment
+    ) async throws -> MPinID? {
+        try await codes.redeem(code, user: Self.user(user, project), of: user, by: asker, at: now)?.mpinID
+            .flatMap(MPinID.init(hex:))
     }
 
     /// A code is bound to user and project. The id of a project has no line feed, and neither has a user id.
@@ -77,7 +82,9 @@ extension ProjectService {
 
     /// Takes a QuickCode. Without a project it is that of the only project which has given the user one. Nil if it is
     /// wrong, or if the identity that has made it may no longer log in.
-    func quickCodeActivation(_ code: String, user: String, project: String?) async throws -> Activation? {
+    func quickCodeActivation(
+        _ code: String, user: String, project: String?, by asker: String?
+    ) async throws -> Activation? {
         let now = now
         var project = project
         if project == nil {
@@ -85,7 +92,8 @@ extension ProjectService {
                 try await quickCodes.hasCode(of: user, project: $0.id, at: now)
             }?.id
         }
-        guard let project, let maker = try await quickCodes.redeem(code, user: user, project: project, at: now),
+        guard let project,
+            let maker = try await quickCodes.redeem(code, user: user, project: project, by: asker, at: now),
             try await service.identity(maker.key)?.isBarred == false
         else { return nil }
         return Activation(userID: user, projectID: project, verification: .quickCode)

@@ -22,14 +22,15 @@ extension ProjectService {
     /// nil if the device takes no pushes.
     package func beginRegistration(
         user written: String, deviceName: String, activationToken: String, project named: String?,
-        pushToken: String? = nil
+        pushToken: String? = nil, by asker: String?
     ) async throws -> StagedRegistration {
         let now = now
         guard Devices.isPushToken(pushToken) else { throw ProjectFault.badMember("pushToken") }
-        let userID = try UserID.accepted(written, service.limits)
-        guard let activation = try await activation(activationToken, user: userID, project: named, at: now) else {
-            throw ProjectFault.wrongActivationToken
-        }
+        let userID = try await service.registrant(written)
+        guard
+            let activation = try await activation(
+                activationToken, user: userID, project: named, by: asker, at: now)
+        else { throw ProjectFault.wrongActivationToken }
         let project = try await project(activation.projectID)
         let id = try await newID(for: activation, written: written, at: now)
         let token = Hex.encode(try randomBytes(16))

@@ -14,8 +14,8 @@ struct Verifications: Sendable {
     /// or has expired. Nobody who has not got the mail can find them.
     private let links: Table<String>
 
-    init(in store: any Store) {
-        codes = UserCodes("project_code", in: store)
+    init(in store: any Store, counting wrongCodes: WrongCodes) {
+        codes = UserCodes("project_code", in: store, counting: wrongCodes)
         links = Table("project_link", in: store)
     }
 
@@ -41,9 +41,12 @@ struct Verifications: Sendable {
     /// Redeems a code. Returns who handed it out, and the session that asked for it; empty if none did. Nil for a wrong
     /// code, which is counted.
     func redeem(
-        _ code: String, user: String, project: String, at now: Moment
+        _ code: String, user: String, project: String, by asker: String?, at now: Moment
     ) async throws -> (type: VerificationType, accessID: String)? {
-        guard let found = try await codes.redeem(code, user: Self.user(user, project), at: now) else { return nil }
+        guard
+            let found = try await codes.redeem(
+                code, user: Self.user(user, project), of: user, by: asker, at: now)
+        else { return nil }
         let words = (found.note ?? "").split(separator: " ", maxSplits: 1).map(String.init)
         return (words.first.flatMap(VerificationType.init(rawValue:)) ?? .mail, words.dropFirst().first ?? "")
     }
@@ -133,18 +136,20 @@ extension ProjectService {
         package let userID: String
         /// The M-Pin ID with which this device is registered already; nil if it is not.
         package let id: MPinID?
+        /// The tag that this device's client has made for it; nil if it tells none.
+        package let deviceTag: String?
         /// The session of a browser that the user wants to log in; empty if there is none.
         package let accessID: String
+    }
 
-        /// Throws ``ServiceError/badUserID(_:)`` for user ids that are not allowed.
-        package init(
-            project: Project, userID written: String, id: MPinID?, accessID: String, limits: ServiceLimits
-        ) throws(ServiceError) {
-            self.project = project
-            userID = try UserID.accepted(written, limits)
-            self.id = id
-            self.accessID = String(accessID.prefix(64))
-        }
+    /// Returns the wish of a client that has written a user id. Throws ``ServiceError/badUserID(_:)`` for user ids that
+    /// are not allowed.
+    package func wish(
+        _ project: Project, userID written: String, id: MPinID? = nil, deviceTag: String? = nil, accessID: String
+    ) async throws -> VerificationWish {
+        VerificationWish(
+            project: project, userID: try await service.registrant(written), id: id, deviceTag: deviceTag,
+            accessID: String(accessID.prefix(64)))
     }
 
     /// What the mail must contain, and what the client is told.
@@ -169,19 +174,23 @@ extension ProjectService {
         return StartedVerification(code: code, method: method, expires: end, again: again)
     }
 
-    /// How the user is verified (TRUST wire section 4.4). A short code is for the first device of a user, and for a
-    /// device that registers again. A further device needs a link, because a short code can be talked out of somebody.
+    /// How the user is verified (TRUST wire section 4.4). A short code is for the first device of a mailbox, and for a
+    /// device that registers again. A further device needs a link, because a short code can be talked out of somebody. So
+    /// does everybody when too many wrong codes were tried.
     private func method(_ wish: VerificationWish) async throws -> Project.Verification {
-        guard wish.project.verification == .code else { return .link }
-        let devices = try await service.devices(of: wish.userID).filter { !$0.isRevoked }
-        let isOwn = devices.contains { $0.identity == wish.id?.key }
-        return devices.isEmpty || isOwn ? .code : .link
+        guard wish.project.verification == .code, try await !service.wrongCodes.isUsedUp(wish.userID, at: now) else {
+            return .link
+        }
+        let devices = try await service.devices(ofMailbox: wish.userID)
+        guard !devices.isEmpty, !devices.contains(where: { $0.identity == wish.id?.key }) else { return .code }
+        let isOwn = try await service.devices.hasTag(wish.deviceTag ?? "", devices, at: now)
+        return isOwn ? .code : .link
     }
 
     /// The project to which a code belongs that came without one: the one that has given it in a link, or the only one
     /// that has given the user a code to type. Nil if there is none.
     package func project(ofCode code: String, user: String) async throws -> Project? {
-        let (now, userID) = (now, UserID.normal(user))
+        let (now, userID) = (now, try await service.user(meant: user))
         return try await onlyProject {
             try await verifications.mayBe(code, user: userID, project: $0.id, at: now)
         }
@@ -189,6 +198,7 @@ extension ProjectService {
 
     /// The answer to a right code.
     package struct Confirmation: Sendable {
+        package let userID: String
         package let activationToken: String
         package let expires: Moment
         /// The session that asked for the mail; empty if there is none.
@@ -198,10 +208,15 @@ extension ProjectService {
     }
 
     /// Redeems the code from a mail. Unknown users get the same answer as wrong codes,
-    /// ``ProjectFault/wrongCode(accessID:)``.
-    package func confirm(_ code: String, user: String, project: Project) async throws -> Confirmation {
-        let (now, userID) = (now, UserID.normal(user))
-        guard let found = try await verifications.redeem(code, user: userID, project: project.id, at: now) else {
+    /// ``ProjectFault/wrongCode(accessID:)``. `asker` names whoever asks; nil if that is not known.
+    package func confirm(
+        _ code: String, user: String, project: Project, by asker: String?
+    ) async throws -> Confirmation {
+        let (now, userID) = (now, try await service.user(meant: user))
+        guard
+            let found = try await verifications.redeem(
+                code, user: userID, project: project.id, by: asker, at: now)
+        else {
             throw ProjectFault.wrongCode(
                 accessID: try await verifications.accessID(ofLink: code, user: userID, project: project.id, at: now))
         }
@@ -210,6 +225,7 @@ extension ProjectService {
         let activation = Activation(userID: userID, projectID: project.id, verification: found.type)
         let token = try await activations.issue(activation, until: end, at: now)
         return Confirmation(
-            activationToken: token, expires: end, accessID: found.accessID, isByMail: found.type == .mail)
+            userID: userID, activationToken: token, expires: end, accessID: found.accessID,
+            isByMail: found.type == .mail)
     }
 }

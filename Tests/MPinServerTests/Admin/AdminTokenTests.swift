@@ -108,7 +108,8 @@ final class AdminTokenTests: AdminAPITestCase {
         }
         for host in [
             "evil.example", "evil.example:\(Self.port)", "127.0.0.1.evil.example", "localhost.evil.example",
-            "[::1].evil.example", "[::1", "10.0.0.1", "", "0.0.0.0",
+            "[::1].evil.example", "[::1", "10.0.0.1", "", "0.0.0.0", "localhost:1@evil.example",
+            "localhost:x", "localhost:80:80", "[::1]:80@evil.example", "user@localhost", "localhost:999999",
         ] {
             XCTAssertTrue([400, 421].contains(try status(host)), host)
         }
@@ -117,9 +118,21 @@ final class AdminTokenTests: AdminAPITestCase {
         for origin in ["http://127.0.0.1:\(Self.port)", "https://evil.example", "null"] {
             XCTAssertEqual(try status("127.0.0.1", "Origin: \(origin)\r\n"), 403, origin)
         }
-        let health = try Sockets.raw(
-            Self.port, Data("GET /health/live HTTP/1.1\r\nConnection: close\r\nHost: probe.example\r\n\r\n".utf8))
-        XCTAssertEqual(health.status, 200, "health checks are asked for by any name")
+    }
+
+    /// A page could read metrics by a name that leads to this machine.
+    func testHealthAndMetricsAreNotAskedForByAnotherName() throws {
+        _ = try start()
+        func status(_ path: String, _ host: String) throws -> Int {
+            let head = "GET \(path) HTTP/1.1\r\nConnection: close\r\nHost: \(host)\r\n\r\n"
+            return try Sockets.raw(Self.port, Data(head.utf8)).status
+        }
+        for path in ["/health/live", "/health/ready", "/metrics"] {
+            XCTAssertEqual(try status(path, "127.0.0.1:9"), 200, path)
+            for host in ["probe.example", "localhost:1@evil.example", "127.0.0.1.evil.example"] {
+                XCTAssertTrue([400, 421].contains(try status(path, host)), "\(path) \(host)")
+            }
+        }
     }
 
     func testWrongTokensAreLimitedAndRightOnesAreNot() throws {

@@ -25,6 +25,13 @@ struct Backend: Sendable {
             mailFolder: state + "/mail")
     }
 
+    /// The same server, asked from another loopback address.
+    func from(_ source: UInt16) -> Backend {
+        var other = self
+        other.source = source
+        return other
+    }
+
     func call(
         _ method: String, _ target: String, _ body: String? = nil, headers: [String: String] = [:], port: Int? = nil
     ) throws -> Answer {

@@ -165,7 +165,10 @@ function begin(next) {
   return next();
 }
 
-/** The page of a QR code that another screen shows. It says what the login is for before it asks for a PIN. */
+/**
+ * The page of a QR code that another screen shows. It says what the login is for before it asks for a PIN. A screen that
+ * the server has not seen may be anywhere, so it needs a confirmation of its own.
+ */
 async function screenPage(wid) {
   document.querySelector("h1").textContent = say("clientScreenTitle");
   const details = await clientOf().getSessionDetails(`#${wid}`);
@@ -180,26 +183,35 @@ async function screenPage(wid) {
     await clientOf().abortSession(`#${wid}`);
     tell(say("clientScreenDeclined"));
   };
-  const application = details.description || page.name;
-  const { browserAddress, browserProgram } = details;
+  const application = details.siteName || page.name;
+  const { browserAddress, browserProgram, siteAddress, siteText } = details;
   const place = browserAddress && (browserProgram ? `${browserAddress} (${browserProgram})` : browserAddress);
-  const choose = async () => {
+  let isSure = Boolean(place);
+  const origin = () => {
+    if (place) return say("clientScreenFrom", { place });
+    return say(siteAddress ? "clientScreenServer" : "clientScreenUnknown", { name: application, address: siteAddress });
+  };
+  const sure = () => {
+    isSure = true;
+    return choose();
+  };
+  const logIn = async () => {
     const users = (await identities(true)).filter((user) => user.projectId === projectId);
     const buttons = loginButtons(users, wid, application, after, done);
+    const register = () => begin(() => signUp(after, registered, projectId));
+    return [...buttons, button(say("clientSignUp"), register, buttons.length ? "quiet" : "")];
+  };
+  const choose = async () => {
+    const next = isSure ? await logIn() : [button(say("clientScreenSure"), sure)];
     show(
       element("p", { className: "lead" }, say("clientScreenSite", { site: location.host })),
       element("p", { id: "client-application" }, say("clientScreenName", { name: application })),
-      ...(place ? [element("p", { id: "client-place" }, say("clientScreenFrom", { place }))] : []),
+      ...(siteText
+        ? [element("p", { id: "client-words" }, say("clientScreenWords", { name: application, words: siteText }))]
+        : []),
+      element("p", { id: "client-place" }, origin()),
       element("p", {}, say("clientScreenWarning")),
-      actions(
-        ...buttons,
-        button(
-          say("clientSignUp"),
-          () => begin(() => signUp(after, registered, projectId)),
-          buttons.length ? "quiet" : "",
-        ),
-        button(say("oidcCancel"), () => run(decline, after), "quiet"),
-      ),
+      actions(...next, button(say("oidcCancel"), () => run(decline, after), "quiet")),
     );
   };
   await choose();

@@ -21,6 +21,9 @@ extension ServerOptions {
     static let maxFailures = ServerOption<Int>.integer(
         "max-failures", AttemptPolicy().maxFailures, 1...10_000,
         "Wrong PINs without a right one that block for good, however many temporary blocks lie between them.")
+    static let maxWrongCodes = ServerOption<Int>.integer(
+        "max-wrong-codes", ServiceLimits().wrongCodesPerDay, 1...1000,
+        "Wrong codes of six digits for one mailbox in a day, after which only the links of mails register devices.")
     static let noTimePermits = ServerOption<Bool>.flag("no-time-permits", "Log in without time permits.")
     static let permitCheckSeconds = ServerOption<Int>.integer(
         "permit-check-seconds", ServiceLimits().permitCheckSeconds, 1...3600,
@@ -78,7 +81,8 @@ extension ServerOptions {
         "seed-bytes", Limits().seedBytes, 32...1024, "Random bytes for clients without a generator of their own.")
 
     static let login: [OptionRow] = [
-        prefix.row, maxAttempts.row, block.row, blockSeconds.row, maxFailures.row, noTimePermits.row,
+        prefix.row, maxAttempts.row, block.row, blockSeconds.row, maxFailures.row, maxWrongCodes.row,
+        noTimePermits.row,
         permitCheckSeconds.row, registrationSeconds.row, baseURL.row, permitURL.row, permits.row,
         forwardUserHeaders.row, logoutURL.row,
         requestOTP.row, accessNumberSeconds.row, accessNumberGraceSeconds.row, noAccessNumberCheckSum.row,
@@ -96,6 +100,7 @@ extension Settings {
         config.attempts.block =
             self[ServerOptions.block] == "temporary"
             ? .temporary(seconds: self[ServerOptions.blockSeconds]) : .permanent
+        config.limits.service.wrongCodesPerDay = self[ServerOptions.maxWrongCodes]
         config.usePermits = !self[ServerOptions.noTimePermits]
         config.allowOrigin = self[ServerOptions.allowOrigin]
         config.limits.service.permitCheckSeconds = self[ServerOptions.permitCheckSeconds]

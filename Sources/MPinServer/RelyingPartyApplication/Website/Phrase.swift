@@ -150,6 +150,8 @@ package enum Phrase: String, CaseIterable, Sendable {
     case oidcSignUpPicture
     case confirmTitle
     case confirmLead
+    case confirmDevice
+    case confirmFrom
     case confirmText
     case confirmUntil
     case confirmButton
@@ -225,6 +227,10 @@ package enum Phrase: String, CaseIterable, Sendable {
     case clientScreenSite
     case clientScreenName
     case clientScreenFrom
+    case clientScreenServer
+    case clientScreenUnknown
+    case clientScreenWords
+    case clientScreenSure
     case clientScreenWarning
     case clientScreenDone
     case clientScreenDeclined

@@ -1,14 +1,17 @@
 import HTTPTypes
 import Hummingbird
 import MPinStore
+import MPinWire
 
 /// The pages to confirm a registration (wire section 8.4).
 extension Pages {
     /// The page that asks for a confirmation. Opening the link must not confirm by itself, because mail scanners open
-    /// links, too. `canDelete`: whether the RPS can delete registrations.
-    func confirm(user: String, until expires: Moment, canDelete: Bool) -> Page {
+    /// links, too. `found`: who has begun the registration; nil if the RPS is Milagro's, which cannot tell, nor delete it.
+    func confirm(user: String, until expires: Moment, _ found: RegistrationStateResponse?) -> Page {
+        let device: HTML = found?.deviceName.map { "<p>\(language[.confirmDevice, ["device": "\($0)"]])</p>" } ?? ""
+        let address: HTML = found?.address.map { "<p>\(language[.confirmFrom, ["address": "\($0)"]])</p>" } ?? ""
         let delete: HTML =
-            canDelete
+            found != nil
             ? "<button type=\"submit\" class=\"quiet\" name=\"delete\" value=\"1\">\(language[.confirmDelete])</button>"
             : ""
         return page(
@@ -16,6 +19,7 @@ extension Pages {
             """
             <section class="card">
             <p class="lead">\(language[.confirmLead, ["user": "<strong>\(user)</strong>"]])</p>
+            \(device)\(address)
             <p>\(language[.confirmText])</p>
             <p>\(language[.confirmUntil, ["time": time(expires)]])</p>
             <form method="post" class="actions"><button type="submit">\(language[.confirmButton])</button>\

@@ -117,14 +117,9 @@ struct Website: Sendable {
         else {
             return pages.refusedLogin.response(.forbidden)
         }
-        var response = Response.seeOther(way == .code ? "/account" : "/login/confirm")
-        switch way {
-        case .code: try await begin(login, request, in: &response)
-        case .number:
-            try await sessions.propose(
-                login.session, userID: login.verdict.userId, mpinID: login.verdict.mpinId, at: config.clock())
-            sessions.giveProposal(login.session, to: &response)
-        }
+        let isByNumber = login.verdict.byNumber ?? (way == .number)
+        var response = Response.seeOther(isByNumber ? "/login/confirm" : "/account")
+        try await begin(login, isByNumber: isByNumber, request, in: &response)
         return response
     }
 
@@ -158,11 +153,17 @@ struct Website: Sendable {
         return response
     }
 
-    /// Logs in the browser that gets the response, under a new id.
+    /// Logs in the browser that gets the response, under a new id. After a login by access number the person at the browser
+    /// must accept it first.
     func begin(
-        _ login: RelyingPartyServiceClient.Login, _ request: Request, in response: inout Response
+        _ login: RelyingPartyServiceClient.Login, isByNumber: Bool, _ request: Request, in response: inout Response
     ) async throws {
         let now = config.clock()
+        guard !isByNumber else {
+            try await sessions.propose(
+                login.session, userID: login.verdict.userId, mpinID: login.verdict.mpinId, at: now)
+            return sessions.giveProposal(login.session, to: &response)
+        }
         if let old = sessions.id(request) { try await sessions.end(old, at: now) }
         try await sessions.start(login.session, userID: login.verdict.userId, mpinID: login.verdict.mpinId, at: now)
         sessions.giveSession(login.session, to: &response)
