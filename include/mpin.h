@@ -23,6 +23,7 @@
  *   after whose failure there is nothing to do. In addition to the codes that
  *   its comment lists, a function that takes an sdk or a user may return
  *   MPIN_FLOW_ERROR before mpin_sdk_init() and inside a callback;
+ *   MPIN_FORKED in a child process (see "Processes");
  *   MPIN_TIMED_OUT if another call on the sdk used up its time; MPIN_CANCELED
  *   if the sdk is freed meanwhile, or if the call is cancelled while it waits
  *   for another process; MPIN_STORAGE_ERROR or MPIN_UNSUPPORTED_FORMAT if
@@ -51,6 +52,16 @@
  *   for each other. The exceptions, which never wait, are mpin_sdk_cancel, the
  *   functions for the last error and the getters of a user. mpin_sdk_free
  *   cancels a running call and waits for it.
+ *
+ * Processes: a child that fork() makes can use the handles of its parent, as
+ *   copies, if no call of any thread was under way at the fork. Otherwise, and
+ *   if a callback has called fork(), they are lost to the child: what the call
+ *   held stays held there for ever. Then each function that takes one of them
+ *   returns MPIN_FORKED, and each _free function returns at once and leaves the
+ *   memory as it is. The child may make an sdk of its own; but as POSIX says
+ *   of every library, it is safer to call exec soon. Parent and child never
+ *   share a connection. A child of vfork() or _Fork() must not call this
+ *   library.
  *
  * Callbacks: they run in the thread that called the library. A callback that
  *   calls the same sdk gets MPIN_FLOW_ERROR. A callback must not end with
@@ -222,6 +233,11 @@ typedef int32_t mpin_status;
 #define MPIN_LOGIN_REFUSED 73
 /** The ID token is malformed, or not for this login, client, user or time. */
 #define MPIN_TOKEN_INVALID 74
+
+/* Of every function. */
+/** The handle was made by a parent process, in which a call was under way when
+ * it called fork(): see "Processes" above. */
+#define MPIN_FORKED 75
 
 /** The name of a status without its prefix, such as "INCORRECT_PIN"; "UNKNOWN"
  * for any other number. Do not free the text. */
@@ -1950,9 +1966,11 @@ MPIN_API MPIN_CHECK mpin_status mpin_session_get_last_provider(
 MPIN_API MPIN_CHECK mpin_status mpin_session_get_claim(
     mpin_session *session, char *out, size_t *out_len, const char *name);
 
-/** The access token. If it is valid for long enough, this makes no system call;
- * else the tokens are renewed first, and stored before they are returned. Many
- * callers at once make one renewal.
+/** The access token. If it is valid for long enough, this makes one system
+ * call, stat() of the session's file, which tells whether another process has
+ * changed it, and none if the session is in memory; else the tokens are renewed
+ * first, and stored before they are returned. Many callers at once make one
+ * renewal.
  *
  * In: scope: the scopes that are needed, NULL for those of the login;
  *   min_ttl: for how many seconds the token must be valid, usually 60;

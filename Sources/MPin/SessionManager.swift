@@ -106,8 +106,9 @@ public actor SessionManager {
     /// Whether there is a refresh token.
     public func canRenew() throws(MPinError) -> Bool { try now { session throws(SDKError) in try session.canRenew() } }
 
-    /// The tokens; the access token is valid for `minTTL` more seconds. If it is now, this makes no system call; else the
-    /// tokens are renewed first, once for all callers. Cancelling one of them does not end the renewal.
+    /// The tokens; the access token is valid for `minTTL` more seconds. If it is now, this makes no system call but one
+    /// `stat` of the file; else the tokens are renewed first, once for all callers. Cancelling one of them does not end
+    /// the renewal.
     ///
     /// `scope`: the scopes that are needed; nil: those of the login. `mayInteract`: whether the user may be asked for the
     /// PIN, when the provider has ended the session.

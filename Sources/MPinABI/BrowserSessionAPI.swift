@@ -8,7 +8,7 @@ import MPinSDK
 public func mpin_sdk_get_session_details(
     _ sdk: OpaquePointer?, _ details: UnsafeMutablePointer<mpin_session_details>?, _ access_code: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let accessCode = text(access_code) else { return sdk.refuse("access_code is NULL or not UTF-8") }
     return sdk.status(details) { output throws(SDKError) in
         let session = try sdk.sessionDetails(accessCode)
@@ -26,7 +26,7 @@ public func mpin_sdk_get_session_details(
 
 @_cdecl("mpin_sdk_abort_session") @implementation
 public func mpin_sdk_abort_session(_ sdk: OpaquePointer?, _ access_code: UnsafePointer<CChar>?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let accessCode = text(access_code) else { return sdk.refuse("access_code is NULL or not UTF-8") }
     return sdk.status { () throws(SDKError) in try sdk.abortSession(accessCode) }
 }
@@ -36,7 +36,7 @@ public func mpin_sdk_get_access_code(
     _ sdk: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?,
     _ authz_url: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let authzURL = text(authz_url) else { return sdk.refuse("authz_url is NULL or not UTF-8") }
     return sdk.status(out, out_len) { () throws(SDKError) in try sdk.accessCode(authorizeURL: authzURL) }
 }

@@ -6,7 +6,7 @@ import Glibc
 import MPinHTTP
 import MPinSecrets
 
-private let answers = HandleTable<CallbackAnswer>(.httpResponse)
+let answers = HandleTable<CallbackAnswer>(.httpResponse)
 
 /// Sends requests through the program's http_execute.
 struct CallbackTransport: HTTPTransport {
@@ -80,7 +80,7 @@ private final class TextList {
 }
 
 /// The answer as far as http_execute has filled it in.
-private final class CallbackAnswer: Sendable {
+final class CallbackAnswer: Sendable {
     private struct Content {
         var status = 0
         var headers: [(String, String)] = []
@@ -157,7 +157,7 @@ private final class CallbackAnswer: Sendable {
 public func mpin_http_response_may_connect(
     _ response: OpaquePointer?, _ address: UnsafePointer<CChar>?, _ may_connect: UnsafeMutablePointer<Int32>?
 ) -> mpin_status {
-    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let answer = answers.object(response) else { return unusable(response) }
     guard let address = text(address), let kind = AddressClass(host: address.lowercased()), let may_connect else {
         return MPIN_INVALID_ARGUMENT
     }
@@ -167,7 +167,7 @@ public func mpin_http_response_may_connect(
 
 @_cdecl("mpin_http_response_set_status") @implementation
 public func mpin_http_response_set_status(_ response: OpaquePointer?, _ status: Int32) -> mpin_status {
-    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let answer = answers.object(response) else { return unusable(response) }
     guard (100...599).contains(status) else { return MPIN_INVALID_ARGUMENT }
     answer.set(status: Int(status))
     return MPIN_OK
@@ -177,7 +177,7 @@ public func mpin_http_response_set_status(_ response: OpaquePointer?, _ status: 
 public func mpin_http_response_add_header(
     _ response: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let answer = answers.object(response) else { return unusable(response) }
     guard let name = text(name), !name.isEmpty, let value else { return MPIN_INVALID_ARGUMENT }
     return answer.add(name, String(cString: value)) ? MPIN_OK : MPIN_INVALID_ARGUMENT
 }
@@ -186,7 +186,7 @@ public func mpin_http_response_add_header(
 public func mpin_http_response_append_body(
     _ response: OpaquePointer?, _ bytes: UnsafePointer<UInt8>?, _ bytes_len: Int
 ) -> mpin_status {
-    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let answer = answers.object(response) else { return unusable(response) }
     guard let octets = optionalOctets(bytes, bytes_len) else { return MPIN_INVALID_ARGUMENT }
     return answer.append(UnsafeRawBufferPointer(octets ?? .init(start: nil, count: 0)))
         ? MPIN_OK : MPIN_BUFFER_TOO_SMALL
@@ -196,7 +196,7 @@ public func mpin_http_response_append_body(
 public func mpin_http_response_is_canceled(
     _ response: OpaquePointer?, _ canceled: UnsafeMutablePointer<Int32>?
 ) -> mpin_status {
-    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let answer = answers.object(response) else { return unusable(response) }
     guard let canceled else { return MPIN_INVALID_ARGUMENT }
     canceled.pointee = answer.isCanceled() ? 1 : 0
     return MPIN_OK

@@ -6,10 +6,10 @@ import MPinHTTP
 import MPinSDK
 import MPinSecrets
 
-private let stored = HandleTable<StoredData>(.storageData)
+let stored = HandleTable<StoredData>(.storageData)
 
 /// The data that storage_get has appended so far.
-private final class StoredData: Sendable {
+final class StoredData: Sendable {
     private let buffer = Locked(WipedBuffer(limit: StoredData.limit))
     /// The limit in bytes, as for a file of the built-in store.
     private static let limit = 64 << 20
@@ -120,7 +120,7 @@ struct CallbackKey: KeySource {
 public func mpin_storage_data_append(
     _ data: OpaquePointer?, _ bytes: UnsafePointer<UInt8>?, _ bytes_len: Int
 ) -> mpin_status {
-    guard let data = stored.object(data) else { return MPIN_INVALID_HANDLE }
+    guard let data = stored.object(data) else { return unusable(data) }
     guard let octets = optionalOctets(bytes, bytes_len) else { return MPIN_INVALID_ARGUMENT }
     return data.append(UnsafeRawBufferPointer(octets ?? .init(start: nil, count: 0)))
         ? MPIN_OK : MPIN_BUFFER_TOO_SMALL

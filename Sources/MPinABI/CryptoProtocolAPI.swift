@@ -67,7 +67,7 @@ public func mpin_crypto_server_1(
     }
 }
 
-let contexts = HandleTable<ServerContext>(.serverContext)
+let contexts = HandleTable<ServerContext>(.serverContext, survivesForks: true)
 
 @_cdecl("mpin_crypto_server_context_new") @implementation
 public func mpin_crypto_server_context_new(

@@ -15,14 +15,17 @@ public func mpin_sdk_new(_ sdk: UnsafeMutablePointer<OpaquePointer?>?) -> mpin_s
 @_cdecl("mpin_sdk_free") @implementation
 public func mpin_sdk_free(_ sdk: OpaquePointer?) {
     let number = errno
-    closeSessions(of: sdk)
-    removeSDK(sdk)?.close()
+    guard !Forks.isLost(sdk) else { return }
+    Forks.during {
+        closeSessions(of: sdk)
+        removeSDK(sdk)?.close()
+    }
     errno = number
 }
 
 @_cdecl("mpin_sdk_init") @implementation
 public func mpin_sdk_init(_ sdk: OpaquePointer?, _ config: UnsafePointer<mpin_config>?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     let read: (SDKConfig, Environment)
     do { read = try readConfig(config) } catch { return sdk.refuse(error.text) }
     return sdk.status { () throws(SDKError) in try sdk.initialize(read.0, read.1) }
@@ -30,20 +33,20 @@ public func mpin_sdk_init(_ sdk: OpaquePointer?, _ config: UnsafePointer<mpin_co
 
 @_cdecl("mpin_sdk_destroy") @implementation
 public func mpin_sdk_destroy(_ sdk: OpaquePointer?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     return sdk.status { () throws(SDKError) in try sdk.destroy() }
 }
 
 @_cdecl("mpin_sdk_clear_users") @implementation
 public func mpin_sdk_clear_users(_ sdk: OpaquePointer?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     return sdk.status { () throws(SDKError) in try sdk.clearUsers() }
 }
 
 @_cdecl("mpin_sdk_cancel") @implementation
 public func mpin_sdk_cancel(_ sdk: OpaquePointer?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    sdk.cancel()
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
+    Forks.during { sdk.cancel() }
     return MPIN_OK
 }
 
@@ -51,14 +54,14 @@ public func mpin_sdk_cancel(_ sdk: OpaquePointer?) -> mpin_status {
 public func mpin_sdk_last_error(
     _ sdk: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    return copyOut(sdk.lastError?.text ?? "", out, out_len)
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
+    return copyOut(sdk.kept?.text ?? "", out, out_len)
 }
 
 @_cdecl("mpin_sdk_get_last_error") @implementation
 public func mpin_sdk_get_last_error(_ sdk: OpaquePointer?, _ error: UnsafeMutablePointer<mpin_error>?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    return copyOut(sdk.lastError, error)
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
+    return copyOut(sdk.kept, error)
 }
 
 /// Writes the parts of the last error.
@@ -77,16 +80,16 @@ func copyOut(_ last: SDKError?, _ error: UnsafeMutablePointer<mpin_error>?) -> m
 public func mpin_sdk_get_attempts_left(
     _ sdk: OpaquePointer?, _ attempts_left: UnsafeMutablePointer<Int32>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let attempts_left else { return MPIN_INVALID_ARGUMENT }
-    let last = sdk.lastError
+    let last = sdk.kept
     attempts_left.pointee = (last?.status == .incorrectPIN ? last?.server.attemptsLeft : nil) ?? -1
     return MPIN_OK
 }
 
 @_cdecl("mpin_sdk_damaged_records") @implementation
 public func mpin_sdk_damaged_records(_ sdk: OpaquePointer?, _ count: UnsafeMutablePointer<Int>?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let count else { return sdk.refuse("count is NULL") }
     return sdk.status { () throws(SDKError) in count.pointee = try sdk.damagedRecords() }
 }

@@ -2,11 +2,11 @@ import CMPin
 import Glibc
 import MPinSDK
 
-private let sdks = HandleTable<SDK>(.sdk)
-private let users = HandleTable<UserOfSDK>(.user)
+let sdks = HandleTable<SDK>(.sdk)
+let users = HandleTable<UserOfSDK>(.user)
 
 /// A user together with the handle of its sdk. The user's handle is invalid once the sdk is freed.
-private final class UserOfSDK: Sendable {
+final class UserOfSDK: Sendable {
     let user: User
     let sdk: UInt
 
@@ -21,17 +21,20 @@ func makeHandle(_ sdk: SDK) -> OpaquePointer? { sdks.insert(sdk) }
 func makeHandle(_ user: User, of sdk: OpaquePointer?) -> OpaquePointer? { users.insert(UserOfSDK(user, sdk)) }
 
 /// The sdk of the handle. Nil for any other handle.
-func sdk(_ handle: OpaquePointer?) -> SDK? { sdks.object(handle) }
+func sdk(_ handle: OpaquePointer?) -> SDK? { Forks.isLost(handle) ? nil : sdks.object(handle) }
 
 /// The user of the handle. Nil for any other handle, and if the user's sdk was freed.
 func user(_ handle: OpaquePointer?) -> User? {
-    guard let entry = users.object(handle), sdks.object(OpaquePointer(bitPattern: entry.sdk)) != nil else { return nil }
+    guard !Forks.isLost(handle), let entry = users.object(handle),
+        sdks.object(OpaquePointer(bitPattern: entry.sdk)) != nil
+    else { return nil }
     return entry.user
 }
 
 /// The sdk and the user of two handles. Nil unless the user belongs to that sdk.
 func sdkAndUser(_ sdkHandle: OpaquePointer?, _ userHandle: OpaquePointer?) -> (SDK, User)? {
-    guard let sdk = sdks.object(sdkHandle), let entry = users.object(userHandle),
+    guard !Forks.isLost(sdkHandle), !Forks.isLost(userHandle), let sdk = sdks.object(sdkHandle),
+        let entry = users.object(userHandle),
         entry.sdk == UInt(bitPattern: sdkHandle)
     else { return nil }
     return (sdk, entry.user)
@@ -39,7 +42,7 @@ func sdkAndUser(_ sdkHandle: OpaquePointer?, _ userHandle: OpaquePointer?) -> (S
 
 func removeSDK(_ handle: OpaquePointer?) -> SDK? { sdks.remove(handle) }
 
-func removeUser(_ handle: OpaquePointer?) { _ = users.remove(handle) }
+func removeUser(_ handle: OpaquePointer?) { if !Forks.isLost(handle) { _ = users.remove(handle) } }
 
 extension SDK {
     /// Runs a call and returns its status for C. The caller's errno is preserved.
@@ -47,7 +50,7 @@ extension SDK {
         let number = errno
         defer { errno = number }
         do {
-            try call()
+            try Forks.during(call)
             return MPIN_OK
         } catch {
             return error.status.rawValue
@@ -65,7 +68,7 @@ extension SDK {
         let number = errno
         defer { errno = number }
         do {
-            let text = try call()
+            let text = try Forks.during(call)
             return isWanted ? copyOut(text, out, length) : MPIN_OK
         } catch {
             return error.status.rawValue
@@ -83,19 +86,23 @@ extension SDK {
         let number = errno
         defer { errno = number }
         do {
-            try call(&output)
+            try Forks.during { () throws(SDKError) in try call(&output) }
         } catch {
             return error.status.rawValue
         }
         if output.handOver() { return MPIN_OK }
-        let error = SDKError(.responseParseError, "a text of the answer is too long")
-        record(error)
-        return error.status.rawValue
+        return keep(SDKError(.responseParseError, "a text of the answer is too long"))
     }
 
     /// Records why the arguments were refused, and returns INVALID_ARGUMENT.
-    func refuse(_ reason: String) -> mpin_status {
-        record(SDKError(.invalidArgument, reason))
-        return MPIN_INVALID_ARGUMENT
+    func refuse(_ reason: String) -> mpin_status { keep(SDKError(.invalidArgument, reason)) }
+
+    /// Records an error of this boundary, and returns its status.
+    func keep(_ error: SDKError) -> mpin_status {
+        Forks.during { record(error) }
+        return error.status.rawValue
     }
+
+    /// The last error of this sdk's calls in this thread.
+    var kept: SDKError? { Forks.during { lastError } }
 }

@@ -4,12 +4,12 @@ import MPinHTTP
 import MPinSDK
 import MPinSession
 
-private let sessions = HandleTable<SessionOfSDK>(.session)
+let sessions = HandleTable<SessionOfSDK>(.session)
 /// The sessions of each sdk, by the sdk's handle. They end when the sdk is freed.
-private let sessionsOfSDKs = Locked<[UInt: [AppSession]]>([:])
+let sessionsOfSDKs = Locked<[UInt: [AppSession]]>([:])
 
 /// A session together with the handle of its sdk.
-private final class SessionOfSDK: Sendable {
+final class SessionOfSDK: Sendable {
     let session: AppSession
     let sdk: UInt
 
@@ -28,7 +28,8 @@ func makeHandle(_ session: AppSession, of sdk: OpaquePointer?) -> OpaquePointer?
 
 /// The session of the handle. Nil for any other handle, and if the session's sdk was freed.
 func session(_ handle: OpaquePointer?) -> AppSession? {
-    guard let entry = sessions.object(handle), sdk(OpaquePointer(bitPattern: entry.sdk)) != nil else { return nil }
+    guard !Forks.isLost(handle), let entry = sessions.object(handle), sdk(OpaquePointer(bitPattern: entry.sdk)) != nil
+    else { return nil }
     return entry.session
 }
 
@@ -50,7 +51,7 @@ extension AppSession {
         let number = errno
         defer { errno = number }
         do throws(SDKError) {
-            try call()
+            try Forks.during(call)
             return MPIN_OK
         } catch { return error.status.rawValue }
     }
@@ -76,7 +77,7 @@ extension AppSession {
 
     /// Records why the arguments were refused, and returns INVALID_ARGUMENT.
     func refuse(_ reason: String) -> mpin_status {
-        record(SDKError(.invalidArgument, reason))
+        Forks.during { record(SDKError(.invalidArgument, reason)) }
         return MPIN_INVALID_ARGUMENT
     }
 }

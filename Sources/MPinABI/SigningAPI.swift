@@ -8,7 +8,7 @@ import MPinSDK
 public func mpin_sdk_start_registration_dvs(_ sdk: OpaquePointer?, _ user: OpaquePointer?, _ pin: UnsafePointer<CChar>?)
     -> mpin_status
 {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     return sdk.status { () throws(SDKError) in try sdk.startRegistrationDVS(user, pin: pin.span) }
 }
@@ -17,7 +17,7 @@ public func mpin_sdk_start_registration_dvs(_ sdk: OpaquePointer?, _ user: Opaqu
 public func mpin_sdk_finish_registration_dvs(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     return sdk.status { () throws(SDKError) in try sdk.finishRegistrationDVS(user, pin: pin.span) }
 }
@@ -51,7 +51,7 @@ public func mpin_sdk_sign(
     _ hash: UnsafePointer<UInt8>?, _ hash_len: Int, _ pin: UnsafePointer<CChar>?, _ epoch_time: Int64,
     _ authz_token: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let hash = octets(hash, hash_len), 1...256 ~= hash.count else {
         return sdk.refuse("hash is NULL or not 1 to 256 bytes")
     }

@@ -11,7 +11,7 @@ public func mpin_trust_authenticate(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ jwt: UnsafeMutablePointer<CChar>?,
     _ jwt_len: UnsafeMutablePointer<Int>?, _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     guard jwt == nil || jwt_len != nil else { return sdk.refuse("jwt_len is NULL") }
     let number = errno
@@ -29,7 +29,7 @@ public func mpin_trust_get_jwt(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?,
     _ out_len: UnsafeMutablePointer<Int>?
 ) -> mpin_status {
-    guard let (_, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (_, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     return copyOut(user.jwt ?? SecretBytes(count: 0), out, out_len)
 }
 
@@ -37,7 +37,7 @@ public func mpin_trust_get_jwt(
 public func mpin_trust_get_session_details(
     _ sdk: OpaquePointer?, _ session: UnsafeMutablePointer<mpin_trust_session>?, _ session_url: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let sessionURL = text(session_url) else { return sdk.refuse("session_url is NULL or not UTF-8") }
     return sdk.status(session) { output throws(SDKError) in
         let details = try sdk.trustSessionDetails(sessionURL)
@@ -55,7 +55,7 @@ public func mpin_trust_get_session_details(
 
 @_cdecl("mpin_trust_abort_session") @implementation
 public func mpin_trust_abort_session(_ sdk: OpaquePointer?, _ session_url: UnsafePointer<CChar>?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let sessionURL = text(session_url) else { return sdk.refuse("session_url is NULL or not UTF-8") }
     return sdk.status { () throws(SDKError) in try sdk.abortTrustSession(sessionURL) }
 }
@@ -64,7 +64,7 @@ public func mpin_trust_abort_session(_ sdk: OpaquePointer?, _ session_url: Unsaf
 public func mpin_trust_authenticate_with_qr_code(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ qr_code: UnsafePointer<CChar>?, _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let qrCode = text(qr_code) else { return sdk.refuse("qr_code is NULL or not UTF-8") }
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     return sdk.status { () throws(SDKError) in try sdk.authenticate(user, sessionURL: qrCode, pin: pin.span) }
@@ -74,7 +74,7 @@ public func mpin_trust_authenticate_with_qr_code(
 public func mpin_trust_authenticate_with_app_link(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ app_link: UnsafePointer<CChar>?, _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let appLink = text(app_link) else { return sdk.refuse("app_link is NULL or not UTF-8") }
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     return sdk.status { () throws(SDKError) in try sdk.authenticate(user, sessionURL: appLink, pin: pin.span) }
@@ -85,7 +85,7 @@ public func mpin_trust_authenticate_with_push_payload(
     _ sdk: OpaquePointer?, _ project_id: UnsafePointer<CChar>?, _ user_id: UnsafePointer<CChar>?,
     _ qr_url: UnsafePointer<CChar>?, _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let projectID = optionalText(project_id) else { return sdk.refuse("project_id is not UTF-8") }
     guard let userID = text(user_id) else { return sdk.refuse("user_id is NULL or not UTF-8") }
     guard let qrURL = text(qr_url) else { return sdk.refuse("qr_url is NULL or not UTF-8") }
@@ -100,7 +100,7 @@ public func mpin_trust_generate_quick_code(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ quick_code: UnsafeMutablePointer<mpin_trust_quick_code>?,
     _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     return sdk.status(quick_code) { output throws(SDKError) in
         let made = try sdk.generateQuickCode(user, pin: pin.span)
@@ -115,7 +115,7 @@ public func mpin_trust_sign(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ signature: UnsafeMutablePointer<mpin_signature>?,
     _ hash: UnsafePointer<UInt8>?, _ hash_len: Int, _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let hash = octets(hash, hash_len), 1...256 ~= hash.count else {
         return sdk.refuse("hash is NULL or not 1 to 256 bytes")
     }
@@ -130,7 +130,7 @@ public func mpin_trust_sign_session(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ session_url: UnsafePointer<CChar>?,
     _ hash: UnsafePointer<UInt8>?, _ hash_len: Int, _ pin: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     guard let sessionURL = text(session_url) else { return sdk.refuse("session_url is NULL or not UTF-8") }
     guard let hash = octets(hash, hash_len), 1...256 ~= hash.count else {
         return sdk.refuse("hash is NULL or not 1 to 256 bytes")

@@ -96,9 +96,9 @@ public func mpin_user_is_registration_token_set(_ user: OpaquePointer?, _ is_set
 public func mpin_user_get_registration_expiration(
     _ user: OpaquePointer?, _ expiration: UnsafeMutablePointer<mpin_expiration>?
 ) -> mpin_status {
-    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    guard let user = MPinABI.user(user) else { return unusable(user) }
     guard var output = StructureOutput(expiration) else { return MPIN_INVALID_ARGUMENT }
-    let known = user.registrationExpiration
+    let known = Forks.during { user.registrationExpiration }
     output.set(\.expire_time, known.expireTime)
     output.set(\.now_time, known.nowTime)
     return output.handOver() ? MPIN_OK : MPIN_INVALID_ARGUMENT
@@ -109,16 +109,16 @@ func get(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?,
     _ text: (User) -> String
 ) -> mpin_status {
-    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
-    return copyOut(text(user), out, out_len)
+    guard let user = MPinABI.user(user) else { return unusable(user) }
+    return copyOut(Forks.during { text(user) }, out, out_len)
 }
 
 /// Writes the number that `number` returns for a user, and returns the status for C.
 func get(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?, _ number: (User) -> Int32
 ) -> mpin_status {
-    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    guard let user = MPinABI.user(user) else { return unusable(user) }
     guard let out else { return MPIN_INVALID_ARGUMENT }
-    out.pointee = number(user)
+    out.pointee = Forks.during { number(user) }
     return MPIN_OK
 }

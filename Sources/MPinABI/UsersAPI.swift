@@ -18,7 +18,7 @@ public func mpin_sdk_make_new_user_mfa(
     _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?,
     _ device_name: UnsafePointer<CChar>?, _ customer_id: UnsafePointer<CChar>?, _ app_id: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let core = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let user else { return core.refuse("user is NULL") }
     guard let id = text(id) else { return core.refuse("id is NULL or not UTF-8") }
     guard let deviceName = optionalText(device_name) else { return core.refuse("device_name is not UTF-8") }
@@ -42,7 +42,7 @@ public func mpin_sdk_get_user_mfa(
     _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?,
     _ customer_id: UnsafePointer<CChar>?, _ app_id: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let core = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let user else { return core.refuse("user is NULL") }
     guard let id = text(id) else { return core.refuse("id is NULL or not UTF-8") }
     guard let customerID = optionalText(customer_id) else { return core.refuse("customer_id is not UTF-8") }
@@ -72,7 +72,7 @@ public func mpin_sdk_list_backend_users(
     _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?,
     _ backend: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let core = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let backend = text(backend) else { return core.refuse("backend is NULL or not UTF-8") }
     return list(sdk, users, count) { core throws(SDKError) in try core.listUsers(backend: backend) }
 }
@@ -82,7 +82,7 @@ private func list(
     _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?,
     _ find: (SDK) throws(SDKError) -> [User]
 ) -> mpin_status {
-    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let core = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let count else { return core.refuse("count is NULL") }
     var isTooSmall = false
     let status = core.status { () throws(SDKError) in
@@ -99,7 +99,7 @@ private func list(
 public func mpin_sdk_list_backends(
     _ sdk: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     return sdk.status(out, out_len) { () throws(SDKError) in try sdk.listBackends().map { "\($0)\n" }.joined() }
 }
 
@@ -108,7 +108,7 @@ public func mpin_sdk_user_exists(
     _ sdk: OpaquePointer?, _ exists: UnsafeMutablePointer<Int32>?, _ id: UnsafePointer<CChar>?,
     _ customer_id: UnsafePointer<CChar>?, _ app_id: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let exists else { return sdk.refuse("exists is NULL") }
     guard let id = text(id) else { return sdk.refuse("id is NULL or not UTF-8") }
     guard let customerID = optionalText(customer_id) else { return sdk.refuse("customer_id is not UTF-8") }
@@ -120,13 +120,13 @@ public func mpin_sdk_user_exists(
 
 @_cdecl("mpin_sdk_delete_users") @implementation
 public func mpin_sdk_delete_users(_ sdk: OpaquePointer?) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     return sdk.status { () throws(SDKError) in try sdk.deleteUsers() }
 }
 
 @_cdecl("mpin_sdk_delete_user") @implementation
 public func mpin_sdk_delete_user(_ sdk: OpaquePointer?, _ user: OpaquePointer?) -> mpin_status {
-    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return unusable(sdk, user) }
     return sdk.status { () throws(SDKError) in try sdk.deleteUser(user) }
 }
 
@@ -135,7 +135,7 @@ public func mpin_sdk_import_storage(
     _ sdk: OpaquePointer?, _ imported: UnsafeMutablePointer<Int>?, _ format: Int32, _ users: UnsafePointer<CChar>?,
     _ secure: UnsafePointer<CChar>?
 ) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let sdk = MPinABI.sdk(sdk) else { return unusable(sdk) }
     guard let imported else { return sdk.refuse("imported is NULL") }
     guard let format = ImportFormat(rawValue: format) else { return sdk.refuse("format is none of MPIN_IMPORT_*") }
     guard let users = secretOctets(users) else { return sdk.refuse("users is NULL") }

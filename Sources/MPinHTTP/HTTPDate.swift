@@ -1,4 +1,5 @@
 import Glibc
+import MPinSecrets
 
 /// The time of an HTTP date, in seconds since 1970, in any of its three forms (RFC 9110 section 5.6.7): "Sun, 06 Nov
 /// 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994". Nil if the text is not such a
@@ -24,20 +25,15 @@ private func seconds(day: Substring, month: Substring, year: Int32?, clock: Subs
         let hour = number(clock[0], 0...23), let minute = number(clock[1], 0...59),
         let second = number(clock[2], 0...60)
     else { return nil }
-    var parts = tm()
-    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, Int32(month), day)
-    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, second)
-    return Int64(timegm(&parts))
+    return UTC.days(Int64(year), Int64(month) + 1, Int64(day)) * 86_400 + Int64(hour) * 3_600
+        + Int64(minute * 60 + second)
 }
 
 /// The full year for the last two digits of a year. The year is in this century or, if that is more than 50 years
 /// ahead, in the century before.
 private func year(twoDigits text: Substring) -> Int32? {
     guard text.utf8.count == 2, let digits = number(text, 0...99) else { return nil }
-    var now = time(nil)
-    var today = tm()
-    guard gmtime_r(&now, &today) != nil else { return nil }
-    let thisYear = today.tm_year + 1900
+    let thisYear = UTC.parts(Int64(time(nil))).tm_year + 1900
     let year = thisYear - thisYear % 100 + digits
     return year > thisYear + 50 ? year - 100 : year
 }

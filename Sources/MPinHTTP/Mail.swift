@@ -120,9 +120,7 @@ package func base64(_ bytes: [UInt8]) -> [UInt8] {
 private func mailDate(_ seconds: Int64) -> String {
     let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    var time = time_t(seconds)
-    var parts = tm()
-    gmtime_r(&time, &parts)
+    let parts = UTC.parts(seconds)
     guard days.indices.contains(Int(parts.tm_wday)), months.indices.contains(Int(parts.tm_mon)) else { return "" }
     func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let day = "\(days[Int(parts.tm_wday)]), \(parts.tm_mday) \(months[Int(parts.tm_mon)]) \(Int(parts.tm_year) + 1900)"

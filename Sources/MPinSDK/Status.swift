@@ -53,6 +53,9 @@ package enum Status: Int32, Sendable, CaseIterable {
     case loginRefused = 73
     case tokenInvalid = 74
 
+    // Of every function (MPinABI).
+    case forked = 75
+
     /// The name in the C header without its prefix.
     package var name: String {
         switch self {
@@ -104,6 +107,7 @@ package enum Status: Int32, Sendable, CaseIterable {
         case .providerUnknown: "PROVIDER_UNKNOWN"
         case .loginRefused: "LOGIN_REFUSED"
         case .tokenInvalid: "TOKEN_INVALID"
+        case .forked: "FORKED"
         }
     }
 }

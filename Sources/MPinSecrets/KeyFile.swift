@@ -10,6 +10,8 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case permissions(path: String)
     /// The file does not hold 64 hex digits.
     case content(path: String)
+    /// All bytes of the key are equal, so nobody has drawn them.
+    case constant(path: String)
     /// The file does not hold one line of 12 to 1024 bytes.
     case passphrase(path: String)
     /// The random generator failed, so there is no new key.
@@ -22,6 +24,7 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
         case .notRegular(let path): "\(path): not a regular file"
         case .permissions(let path): "\(path): key file must be readable by its owner only (chmod 600)"
         case .content(let path): "\(path): key file must hold 64 hex digits"
+        case .constant(let path): "\(path): all bytes of the key are equal, so it is none: let a new one be made"
         case .passphrase(let path): "\(path): passphrase file must hold one line of 12 to 1024 bytes"
         case .random: "the random generator failed"
         }
@@ -40,6 +43,15 @@ package enum KeyFile {
         guard text.count == fileSize || text.count == fileSize - 1,
             let key = SecretBytes(hex: text.span.extracting(0..<2 * keySize))
         else { throw .content(path: path) }
+        return key
+    }
+
+    /// Reads a server's key. Also refuses one of equal bytes: somebody has filled it in to replace it later. (A client's
+    /// store with such a key can still be opened.)
+    package static func loadOfServer(_ path: String) throws(KeyFileError) -> SecretBytes {
+        let key = try load(path)
+        let bytes = key.span
+        guard bytes.indices.contains(where: { bytes[$0] != bytes[0] }) else { throw .constant(path: path) }
         return key
     }
 

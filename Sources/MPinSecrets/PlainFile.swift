@@ -22,7 +22,7 @@ package enum PlainFile {
     }
 
     /// Opens a file, by default for reading, and returns its descriptor and what `fstat` reports. The caller closes the
-    /// descriptor. If `flags` create the file, it gets the mode `mode`.
+    /// descriptor. If `flags` create the file, it gets the mode `mode`. With O_NOFOLLOW, a link is no regular file.
     package static func open(
         _ path: String, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600
     ) throws(Failure) -> (file: Int32, status: stat) {
@@ -31,7 +31,10 @@ package enum PlainFile {
             // Without O_NONBLOCK, opening a FIFO waits until another process opens its other end.
             file = Glibc.open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode)
         } while file < 0 && errno == EINTR
-        guard file >= 0 else { throw .system(path: path, errno: errno) }
+        guard file >= 0 else {
+            let isLink = errno == ELOOP && flags & O_NOFOLLOW != 0
+            throw isLink ? .notRegular(path: path) : .system(path: path, errno: errno)
+        }
         var status = stat()
         guard fstat(file, &status) == 0 else {
             let code = errno
@@ -61,6 +64,14 @@ package enum PlainFile {
 
     /// The text of a file of at most `limit` bytes.
     package static func text(_ path: String, limit: Int = 64 << 20) throws(Failure) -> String {
+        guard let text = String(validating: try bytes(path, limit: limit), as: UTF8.self) else {
+            throw .content(path: path)
+        }
+        return text
+    }
+
+    /// The content of a file of at most `limit` bytes.
+    package static func bytes(_ path: String, limit: Int = 64 << 20) throws(Failure) -> [UInt8] {
         let (file, status) = try open(path)
         defer { close(file) }
         guard status.st_size <= limit else { throw .content(path: path) }
@@ -70,11 +81,9 @@ package enum PlainFile {
             let count = read(file, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .system(path: path, errno: errno) }
-            guard count > 0 else { break }
+            guard count > 0 else { return bytes }
             bytes += piece.prefix(count)
             guard bytes.count <= limit else { throw .content(path: path) }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .content(path: path) }
-        return text
     }
 }

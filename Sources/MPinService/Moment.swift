@@ -1,4 +1,5 @@
 import Foundation
+import MPinSecrets
 package import MPinStore
 
 /// The notations of time in the messages of the Milagro protocol (wire section 2), and the days of time permits.
@@ -16,6 +17,10 @@ extension Moment {
     /// Whole days since 1970-01-01: the date of time permits.
     package var day: Int32 { Int32(truncatingIfNeeded: seconds / 86_400) }
 
+    /// Whether a machine's clock can show this time: it is not before 2020. A machine whose clock has no battery begins in
+    /// 1970, and one whose clock is broken anywhere.
+    package var isOfMachine: Bool { microseconds >= 1_577_836_800_000_000 }
+
     /// The midnight (UTC) at which `day` begins, in days since 1970-01-01.
     package init(startOfDay day: Int32) { self.init(microseconds: Int64(day) * 86_400_000_000) }
 
@@ -30,8 +35,7 @@ extension Moment {
 
     /// The time in UTC in a format of strftime(3).
     package func formatted(_ format: String) -> String {
-        var (time, parts) = (time_t(seconds), tm())
-        gmtime_r(&time, &parts)
+        var parts = UTC.parts(seconds - (microseconds % 1_000_000 < 0 ? 1 : 0))
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
             let count = strftime(text.baseAddress, text.count, format, &parts)
             return String(

@@ -7,7 +7,7 @@ import MPinWire
 ///
 /// Several threads and processes may use one file: one of them renews, the others wait for its result. Every call may
 /// come from any thread. ``state``, ``profile()`` and ``credentials(scope:minTTL:mayInteract:)`` with a valid token
-/// make no system call.
+/// make no system call but one `stat` of the file.
 package final class AppSession: Sendable {
     let sdk: SDK
     let parts: SessionParts
@@ -45,7 +45,7 @@ package final class AppSession: Sendable {
     ) throws(SDKError) {
         self.sdk = sdk
         parts = try sdk.sessionParts(path: path)
-        store = try SessionStore(parts)
+        store = SessionStore(parts)
         mailbox = try CallbackMailbox()
         self.callbacks = callbacks
         self.renews = renews

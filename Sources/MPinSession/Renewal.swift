@@ -5,8 +5,9 @@ import MPinWire
 
 extension AppSession {
     /// The tokens. If the access token is valid for `minTTL` more seconds, and has the scopes that are wanted, this
-    /// makes no system call; else the tokens are renewed first. If the provider refuses, the user is asked for the PIN,
-    /// if the provider has logins by PIN and `mayInteract` is set; else the call throws ``Status/loginRequired``.
+    /// makes no system call but one `stat` of the file; else the tokens are renewed first. If the provider refuses, the
+    /// user is asked for the PIN, if the provider has logins by PIN and `mayInteract` is set; else the call throws
+    /// ``Status/loginRequired``.
     package func credentials(
         scope: String? = nil, minTTL: Int64 = 60, mayInteract: Bool = false
     ) throws(SDKError) -> Credentials {

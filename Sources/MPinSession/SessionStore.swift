@@ -7,24 +7,23 @@ import MPinWire
 /// The stored session, and a copy of it in memory.
 final class SessionStore: Sendable {
     private let place: any TextPlace
-    private let word: GenerationWord
     private let log: Log?
-    /// What was read last, and the number of ``GenerationWord`` at that time.
-    private let copy = Locked<(generation: UInt64, content: SessionContent)?>(nil)
+    /// What was read last, and the version of the text at that time.
+    private let copy = Locked<(version: UInt64, content: SessionContent)?>(nil)
 
-    init(_ parts: SessionParts) throws(SDKError) {
+    init(_ parts: SessionParts) {
         place = parts.place
         log = parts.log
-        word = try GenerationWord(parts.place.path.map { $0 + ".generation" })
     }
 
-    /// The stored content. Makes no system call unless somebody has changed it.
+    /// The stored content. Makes one system call, `stat` of the file, unless somebody has changed it; none if it is in
+    /// memory.
     func content() throws(SDKError) -> SessionContent {
-        let generation = word.settled
-        if let generation, let copy = copy.withLock({ $0 }), copy.generation == generation { return copy.content }
-        // The number was read before the file. If somebody writes in between, it differs at the next call.
+        let version = place.version()
+        if let copy = copy.withLock({ $0 }), copy.version == version { return copy.content }
+        // The version was read before the text. If somebody writes in between, it differs at the next call.
         let content = try decode(place.read())
-        if let generation { copy.withLock { $0 = (generation, content) } }
+        copy.withLock { $0 = (version, content) }
         return content
     }
 
@@ -33,15 +32,11 @@ final class SessionStore: Sendable {
         within limits: CallLimits?, _ change: (inout SessionContent) throws(SDKError) -> Result
     ) throws(SDKError) -> Result {
         var result: Result?
-        var hasBegun = false
-        // After a failure the number also moves on, so that everybody reads what is stored.
-        let end = { if hasBegun { self.word.end() } }
-        try place.update(within: limits, afterwards: end) { text throws(SDKError) in
+        let tell = { if let path = self.place.path { GenerationFile.advance(path + ".generation") } }
+        try place.update(within: limits, afterwards: tell) { text throws(SDKError) in
             var content = try decode(text)
             result = try change(&content)
             guard let text = try? JSON.encode(content) else { throw SDKError(.storageError, "cannot write a session") }
-            word.begin()
-            hasBegun = true
             return text
         }
         guard let result else { throw SDKError(.storageError, "cannot write a session") }
@@ -54,7 +49,7 @@ final class SessionStore: Sendable {
         // Nobody else has a session that is in memory.
         guard let path = place.path else { return try renew() }
         let lock: Int32
-        do { lock = try PlainFile.open(path + ".renewal", O_RDWR | O_CREAT).file } catch {
+        do { lock = try PlainFile.open(path + ".renewal", O_RDWR | O_CREAT | O_NOFOLLOW).file } catch {
             throw SDKError(.storageError, "cannot open \(error)")
         }
         // Closing the file releases the lock; the system does the same at the end of the process.

@@ -134,9 +134,15 @@ public struct Table<Value: Storable>: Sendable {
         StoredItem(value: try entry.value.stored(), expires: entry.expires)
     }
 
+    /// Throws ``StoreError/unavailable(_:)`` if the item is not a value: the database, or who speaks for it, has damaged it,
+    /// and nobody can say whether for long.
     @inlinable
     public static func entry(_ item: StoredItem) throws -> Entry {
-        Entry(try Value(stored: item.value), expires: item.expires)
+        let value: Value
+        do { value = try Value(stored: item.value) } catch {
+            throw StoreError.unavailable("a stored \(Value.self) that cannot be read: \(error)")
+        }
+        return Entry(value, expires: item.expires)
     }
 }
 

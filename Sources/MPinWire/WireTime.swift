@@ -1,3 +1,5 @@
+import MPinSecrets
+
 /// Conversion of the servers' times.
 package enum WireTime {
     /// The seconds since 1970 of `text`, which is ISO 8601 in UTC with T or a blank, with or without the zone Z and
@@ -11,7 +13,7 @@ package enum WireTime {
             let second = number(bytes, 17, 2), isFractionAndZone(bytes.dropFirst(19)),
             (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
         else { return nil }
-        return days(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second
+        return UTC.days(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second
     }
 
     /// Converts a number that is either in seconds or in milliseconds to seconds. A number that as seconds would be
@@ -35,13 +37,5 @@ package enum WireTime {
         if rest.last == 90 { rest = rest.dropLast() }
         return rest.isEmpty
             || rest.first == 46 && rest.count > 1 && rest.dropFirst().allSatisfy { (48...57).contains($0) }
-    }
-
-    /// The number of days from 1970-01-01 to a date of the Gregorian calendar. The computation lets years begin in
-    /// March, so that a leap day is the last day of its year.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let year = month > 2 ? year : year - 1
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 }

@@ -17,8 +17,9 @@ struct Relay: AsyncParsableCommand {
     var pushKeyFile: String
 
     func run() async throws {
+        ignoreSignals()
         do {
-            let relay = try PushRelay(listen: listen, key: KeyFile.load(pushKeyFile)) { line in
+            let relay = try PushRelay(listen: listen, key: KeyFile.loadOfServer(pushKeyFile)) { line in
                 FileHandle.standardOutput.write(Data((line.shown + "\n").utf8))
             }
             try await relay.run(logger: .json(level: .warning))

@@ -21,13 +21,13 @@ struct SealOptions: ParsableArguments {
     func seal(forDatabase database: String, stateDir: String?) throws -> Seal? {
         if keyFile != nil || passphraseFile != nil { return try seal() }
         guard stateDir != nil else { return nil }
-        return .key(try KeyFile.load(database.replacing(/\.sqlite$/, with: ".key")))
+        return .key(try KeyFile.loadOfServer(database.replacing(/\.sqlite$/, with: ".key")))
     }
 
     func seal() throws -> Seal {
         let named = ProcessInfo.processInfo.environment["MPIND_PASSPHRASE_FILE"]
         switch (keyFile, passphraseFile ?? (keyFile == nil ? named : nil)) {
-        case (let path?, nil): return .key(try KeyFile.load(path))
+        case (let path?, nil): return .key(try KeyFile.loadOfServer(path))
         case (nil, let path?): return .passphrase(try SecretFile.loadPassphrase(path))
         default: throw StartError("give either --key-file or --passphrase-file")
         }

@@ -75,12 +75,7 @@ struct RPA: PartCommand {
 private func serve(_ settings: Settings) async throws {
     // Databases contain identities, so nobody else may read the files of this process.
     umask(0o077)
-    // By default SIGXFSZ ends a process whose file has reached the largest allowed size. If the signal is ignored, the
-    // write fails with an error, as on a full disk.
-    signal(SIGXFSZ, SIG_IGN)
-    // SIGHUP reloads the certificate. While no certificate is loaded it must have no effect, but by default it would
-    // end the process.
-    signal(SIGHUP, SIG_IGN)
+    ignoreSignals()
     let logger = Logger.json(level: settings.logLevel)
     for warning in settings.warnings { logger.warning("\(warning)") }
     var parts = try settings.parts()
@@ -91,6 +86,18 @@ private func serve(_ settings: Settings) async throws {
             "FORCE-ACTIVATE IS ON: every identity is confirmed without any check. For tests only, not for production.")
     }
     try await Daemon(parts, logger: logger).runUntilSignal()
+}
+
+/// Ignores the signals that would end the process by default and ask for nothing that it does.
+func ignoreSignals() {
+    // With SIGXFSZ ignored, a write to a file that has reached the largest allowed size fails with an error, as on a full
+    // disk. SIGHUP reloads the certificate; while none is loaded, it must have no effect. SIGUSR1 is what programs get that
+    // rotate logs: ours goes to standard error, and the audit log is rotated by this program.
+    for number in [SIGXFSZ, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR, SIGSTKFLT, SIGPIPE]
+    {
+        signal(number, SIG_IGN)
+    }
+    for number in __libc_current_sigrtmin()...__libc_current_sigrtmax() { signal(number, SIG_IGN) }
 }
 
 /// Raises the limit of open files to the most that the system allows, because the usual 1,024 are soon used up. If the

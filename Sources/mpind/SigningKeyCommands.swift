@@ -76,7 +76,7 @@ struct ServerKeyOptions: ParsableArguments {
         _ operating: OperatorOptions
     ) async throws -> (administration: SigningKeyAdministration, keys: SigningKeys) {
         let (database, administration) = try await operating.openSigningKeys()
-        let key = try KeyFile.load(try path(operating, database))
+        let key = try KeyFile.loadOfServer(try path(operating, database))
         return (administration, administration.keys(sealedUnder: key))
     }
 

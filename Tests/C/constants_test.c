@@ -38,13 +38,13 @@ static void version(void)
 
 static void status_names(void)
 {
-    CHECK(COUNT(statuses) == 48, "%zu statuses", COUNT(statuses));
+    CHECK(COUNT(statuses) == 49, "%zu statuses", COUNT(statuses));
     for (size_t i = 0; i < COUNT(statuses); i++) {
         const char *name = mpin_status_name(statuses[i].status);
         CHECK(strcmp(name, statuses[i].name) == 0, "%s is called %s",
               statuses[i].name, name);
     }
-    const mpin_status unknown[] = {-1, 22, 31, 47, 63, 75, INT32_MAX, INT32_MIN};
+    const mpin_status unknown[] = {-1, 22, 31, 47, 63, 76, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < COUNT(unknown); i++) {
         const char *name = mpin_status_name(unknown[i]);
         CHECK(strcmp(name, "UNKNOWN") == 0, "%d is called %s", unknown[i],

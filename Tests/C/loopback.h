@@ -3,21 +3,14 @@
 #ifndef LOOPBACK_H
 #define LOOPBACK_H
 
+#include "client_settings.h"
+
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/* The members of the client settings that a client requires. */
-#define CLIENT_SETTINGS "{" CLIENT_SETTINGS_MEMBERS
-#define CLIENT_SETTINGS_MEMBERS                                                \
-    "\"appID\":\"c0ffee\",\"registerURL\":\"/rps/user\","                     \
-    "\"signatureURL\":\"/rps/signature\",\"certivoxURL\":\"/dta/\","           \
-    "\"timePermitsURL\":\"/rps/timePermit\","                                  \
-    "\"mpinAuthServerURL\":\"/rps\",\"authenticateURL\":\"/authenticate\","    \
-    "\"usePermits\":false,\"number\":7,\"text\":\"\xc3\xa4\"}"
 
 #define MAX_STALLED 64
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 import shutil
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -206,7 +207,44 @@ def test_other_process_logs_out(app: App) -> None:
         assert session.state is mpin.SessionState.SIGNED_OUT
 
 
-def test_cached_token_makes_no_system_call(app: App) -> None:
+#: What somebody does to the files beside the session of an app that runs.
+HARM = {
+    "remove": "rm -f store.session.*",
+    "cut": "for file in store.session.*; do : >$file; done",
+    "replace": "for file in store.session.*; do rm $file && ln -s /dev/null $file; done; rm store.session.lock",
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_harm_to_the_files_beside(app: App, harm: str) -> None:
+    """Neither ends a process, and no process misses the logout of another one."""
+    session = app.log_in()
+    with app.process() as child:
+        assert ask(child, "state") == "SIGNED_IN"
+        subprocess.run(["sh", "-c", f"touch store.session.generation; {HARM[harm]}"], cwd=app.folder, check=True)
+        assert ask(child, "token") == session.access_token()
+        app.open().logout()
+        assert ask(child, "state") == "SIGNED_OUT" and session.state is mpin.SessionState.SIGNED_OUT
+
+
+#: Gives the folder $0 a small disk of its own with the same files, fills it, and runs the program.
+FULL = """mkdir "$0.kept" && cp -a "$0/." "$0.kept" && mount -t tmpfs -o size=256k none "$0" && cp -a "$0.kept/." "$0" &&
+    rm -f "$0"/*.generation && { cat /dev/zero >"$0/rest" 2>/dev/null; exec "$@"; }"""
+NAMESPACE = ("unshare", "--map-root-user", "--mount")
+
+
+def test_full_disk(app: App) -> None:
+    """An app that starts on a full disk has the tokens that are stored, and can store no others."""
+    if subprocess.run([*NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]).returncode:
+        pytest.skip("this machine does not let tests mount a disk")
+    token = app.log_in().access_token()
+    with app.process(*NAMESPACE, "sh", "-c", FULL, str(app.folder)) as child:
+        assert ask(child, "token") == token and ask(child, "state") == "SIGNED_IN"
+        assert ask(child, "logout") == "STORAGE_ERROR" and ask(child, "state") == "SIGNED_IN"
+
+
+def test_cached_token_makes_one_system_call(app: App) -> None:
+    """It asks whether another process has changed the session's file."""
     app.log_in()
     trace = app.folder / "trace"
     with app.process("strace", "-f", "-o", str(trace)) as child:
@@ -215,7 +253,8 @@ def test_cached_token_makes_no_system_call(app: App) -> None:
     assert len(lines) == 3
     calls = re.findall(r"^\d+ +(\w+)\(", lines[1], re.MULTILINE)
     # The interpreter may ask for memory.
-    assert set(calls) <= {"brk", "mmap", "munmap", "madvise", "mremap"}, calls
+    asked = [name for name in calls if name not in ("brk", "mmap", "munmap", "madvise", "mremap")]
+    assert asked and set(asked) <= {"stat", "newfstatat", "statx"} and len(asked) <= 1000, asked
 
 
 def test_lost_answer(app: App) -> None:

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readFileSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, readdirSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
@@ -38,6 +38,16 @@ test("what was stored is there, sealed, and only its owner may read it", async (
   for (const secret of [Buffer.from(TOKEN), hex(TOKEN), "7b7d", "userId"]) assert.equal(bytes.indexOf(secret), -1);
   for (const name of [path, `${path}.key`]) assert.equal(statSync(name).mode & 0o777, 0o600);
   assert.deepEqual(files(path), [basename(path), `${basename(path)}.key`]);
+});
+
+test("a link in the place of a draft is not followed", async () => {
+  const [path, victim] = [await filled(), freshPath()];
+  writeFileSync(victim, "precious");
+  symlinkSync(victim, `${path}.new`);
+  await new FileStore(path).change("web", "d", () => identity("d"));
+  assert.equal((await new FileStore(path).list()).length, 4);
+  assert.equal(readFileSync(victim, "utf8"), "precious");
+  assert.equal(files(path).length, 2);
 });
 
 test("an empty store needs no file", async () => {

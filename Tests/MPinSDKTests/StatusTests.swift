@@ -19,7 +19,7 @@ final class StatusTests: XCTestCase {
         }
         let ours = Dictionary(uniqueKeysWithValues: Status.allCases.map { ($0.name, $0.rawValue) })
         XCTAssertEqual(ours, found)
-        XCTAssertEqual(found.count, 48)
+        XCTAssertEqual(found.count, 49)
     }
 
     func testErrorsAreEqualWhenTheirStatusIs() {

@@ -265,6 +265,32 @@ final class StoreTests: FolderTestCase {
 
     /// Tests that a wait for the lock goes on for a minute if others change the store, but ends ten seconds after the
     /// last change. Also tests that the pauses between the tries to get the lock become shorter.
+    /// Many changes in one tick of the system's clock have different versions, also where the number of a file that is
+    /// gone is used again, and if the file says that it is from the future.
+    func testNoTwoVersionsAreEqual() throws {
+        let (storage, future) = (FileStorage(path: path), timeval(tv_sec: 1 << 32, tv_usec: 0))
+        var versions: Set<UInt64> = []
+        for number in 0..<300 {
+            if number == 100 { XCTAssertEqual(utimes(path, [future, future]), 0) }
+            try storage.update { _ in Array("content".utf8) }
+            XCTAssertTrue(versions.insert(storage.version()).inserted, "change \(number)")
+        }
+        try write(Array("CONTENT".utf8), path)
+        XCTAssertTrue(versions.insert(storage.version()).inserted)
+    }
+
+    func testNoLinkIsFollowedToTheLockOrTheDraft() throws {
+        try write([1], folder + "/victim")
+        XCTAssertEqual(symlink(folder + "/victim", path + ".new"), 0)
+        try FileStorage(path: path).update { _ in [2] }
+        XCTAssertEqual(unlink(path + ".lock"), 0)
+        XCTAssertEqual(symlink(folder + "/victim", path + ".lock"), 0)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in try FileStorage(path: path).update { _ in [3] } }, .storageError)
+        XCTAssertEqual(try read(folder + "/victim"), [1])
+        XCTAssertEqual(try read(path), [2])
+    }
+
     func testAWaitForTheLockGoesOnWhileOthersChangeTheStore() {
         let second: UInt64 = 1_000_000_000
         var wait = LockWait(milliseconds: 60_000, unchanged: 10_000, now: 0)

@@ -83,6 +83,7 @@ final class BrandTests: XCTestCase {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try Data("no picture".utf8).write(to: URL(fileURLWithPath: folder + "/text"))
         try Data(Self.svg).write(to: URL(fileURLWithPath: folder + "/logo.svg"))
+        XCTAssertEqual(mkfifo(folder + "/pipe", 0o600), 0)
         func check(_ more: String...) throws {
             let options = ["--all-in-one", "--state-dir", folder + "/state"] + more
             try SettingsReader(.serve).read(arguments: options, environment: [:]).check()
@@ -91,6 +92,7 @@ final class BrandTests: XCTestCase {
             (["--accent-color", "blue"], "a colour such as 4338ca"), (["--accent-color", "#12"], "a colour"),
             (["--service-logo", folder + "/none"], "cannot be read"),
             (["--service-logo", folder + "/text"], "is no SVG"),
+            (["--service-logo", folder + "/pipe"], "cannot be read"),
             (["--service-name", "a\nb"], "nobody sees"), (["--language", "it"], "en, de, fr, es"),
         ] {
             XCTAssertThrowsError(try check(options[0], options[1]), "\(options)") {

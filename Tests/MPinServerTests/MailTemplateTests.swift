@@ -118,6 +118,9 @@ final class MailTemplateTests: XCTestCase {
             XCTAssertThrowsError(try settings.check(), "\(files)") { XCTAssertTrue("\($0)".contains(problem), "\($0)") }
         }
         XCTAssertThrowsError(try MailTemplates(folder: "/nowhere"))
+        let piped = try folder([:])
+        XCTAssertEqual(mkfifo(piped + "/confirm.txt", 0o600), 0)
+        XCTAssertThrowsError(try MailTemplates(folder: piped), "nobody writes to a pipe")
         _ = try MailTemplates(
             folder: folder(["confirm.txt": text, "confirm.html": "<b>{{user}}</b><a href='{{link}}'>"]))
     }

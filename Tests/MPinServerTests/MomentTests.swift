@@ -12,7 +12,7 @@ final class MomentTests: XCTestCase {
     }
 
     func testTheSpellingsDoNotDependOnTheZone() throws {
-        for zone in ["UTC", "Asia/Tokyo", "America/Los_Angeles", "XYZ-13:45"] {
+        for zone in ["UTC", "Asia/Tokyo", "America/Los_Angeles", "XYZ-13:45", "right/UTC"] {
             setenv("TZ", zone, 1)
             tzset()
             let moment = Moment(microseconds: 1_795_228_579_000_045)

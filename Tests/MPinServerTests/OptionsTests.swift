@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 import MPinWire
 import XCTest
 
@@ -287,6 +288,61 @@ final class OptionsTests: XCTestCase {
             XCTAssertEqual(chmod(state, mode), 0)
             for part in [ServerPart.serve, .dta] { XCTAssertNil(problem(part)) }
         }
+    }
+
+    /// There are no dates of time permits before 1970, and a clock of 1970 is one that nobody has set.
+    func testAClockThatIsNotSetStopsTheStart() throws {
+        let arguments = ["--all-in-one", "--state-dir", folder + "/state", "--mail-dir", folder + "/mail"]
+        let settings = try SettingsReader(.serve).read(arguments: arguments, environment: [:])
+        for (time, text) in [
+            (Int64(-1), "1969-12-31T23:59:59Z"), (-2_000_000_000_000, "1969-12-08T20:26:40Z"),
+            (0, "1970-01-01T00:00:00Z"),
+            (1_577_836_799_999_999, "2019-12-31T23:59:59Z"),
+        ] {
+            XCTAssertThrowsError(try settings.parts(at: Moment(microseconds: time))) { error in
+                XCTAssertTrue("\(error)".contains("the clock of this machine says \(text)"), "\(error)")
+            }
+        }
+        XCTAssertNoThrow(try settings.parts(at: Moment(microseconds: 1_577_836_800_000_000)))
+    }
+
+    /// Whoever may change a folder above the state folder, or where a link on the way leads, can replace it.
+    func testAFolderAboveTheStateFolderThatOthersMayChangeIsRefused() throws {
+        let (above, state) = (folder + "/above", folder + "/above/state")
+        try makeFolder(above)
+        try makeFolder(state)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/link", withDestinationPath: "above/../above/state")
+        func problem(_ path: String, group: gid_t = 4_000_000) -> String? {
+            do { try FolderPath(group: group).requireOwn(path) } catch { return "\(error)" }
+            return nil
+        }
+        for path in [state, state + "/", folder + "/link", above + "/./state/../state", state + "/later/and/later"] {
+            for (mode, reason) in [(0o707, "others may write"), (0o720, "group")] as [(mode_t, String)] {
+                XCTAssertEqual(chmod(above, mode), 0)
+                XCTAssertTrue(problem(path)?.contains(reason) ?? false, "\(path) \(mode)")
+            }
+            for mode in [0o700, 0o755, 0o1777] as [mode_t] {
+                XCTAssertEqual(chmod(above, mode), 0)
+                XCTAssertNil(problem(path), "\(path) \(mode)")
+            }
+            XCTAssertEqual(chmod(above, 0o775), 0)
+            XCTAssertNil(problem(path, group: getegid()), "a volume of Kubernetes belongs to this process's group")
+        }
+        XCTAssertEqual(chmod(above, 0o707), 0)
+        let refused = try Mpind(["--all-in-one", "--state-dir", state])
+        XCTAssertEqual(refused.stop(0), 1, refused.logText)
+        XCTAssertTrue(refused.logText.contains("\(above): others may write there"), refused.logText)
+        guard geteuid() == 0 else { return }
+        XCTAssertEqual(chmod(above, 0o755), 0)
+        for owner in [above, state] {
+            XCTAssertEqual(chown(owner, 12345, 0), 0)
+            XCTAssertTrue(problem(state)?.contains("\(owner): belongs to user 12345") ?? false, owner)
+            do { try FolderPath(user: 12345).requireOwn(state) } catch { XCTFail("\(error)") }
+            XCTAssertEqual(chown(owner, 0, 0), 0)
+        }
+        XCTAssertEqual(symlink(folder + "/loop", folder + "/loop"), 0)
+        XCTAssertTrue(problem(folder + "/loop/state")?.contains("leads nowhere") ?? false)
     }
 
     func testExposureNeedsAllOfItsOptionsAndNoContradiction() throws {

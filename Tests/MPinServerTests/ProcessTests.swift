@@ -115,6 +115,50 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
+    /// Signals that would end a program which does not know them. Programs that rotate logs send SIGUSR1.
+    func testSignalsWithoutAMeaningEndNothing() throws {
+        let mpind = try started()
+        for signal in [
+            SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR, SIGSTKFLT, SIGPIPE,
+            __libc_current_sigrtmin() + 3,
+        ] {
+            kill(mpind.process.processIdentifier, signal)
+            XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200, "\(signal)")
+        }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    /// A zone whose clock counts leap seconds, in which the C library spells other times than other programs read.
+    func testAZoneWithLeapSecondsChangesNothing() throws {
+        try XCTSkipUnless(FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/right/UTC"), "no such zone here")
+        for _ in 0..<2 {
+            let mpind = try Mpind(backend, environment: ["TZ": "right/UTC"])
+            try mpind.waitUntilReady()
+            let date = try XCTUnwrap(try backend.call("GET", "/rps/clientSettings").headers["date"])
+            let form = DateFormatter()
+            (form.locale, form.dateFormat) = (Locale(identifier: "en_US_POSIX"), "EEE, dd MMM yyyy HH:mm:ss zzz")
+            let time = try XCTUnwrap(form.date(from: date), date)
+            XCTAssertLessThan(abs(time.timeIntervalSinceNow), 10, date)
+            XCTAssertEqual(mpind.stop(SIGTERM), 0, mpind.logText)
+        }
+    }
+
+    func testAKeyOfEqualBytesIsRefused() throws {
+        try started().stop(SIGTERM)
+        for name in ["dta1", "rps"] {
+            let path = backend.stateFolder + "/\(name).key"
+            let key = try Data(contentsOf: URL(fileURLWithPath: path))
+            for digits in ["00", "ff", "5a"] {
+                try Data(String(repeating: digits, count: 32).utf8).write(to: URL(fileURLWithPath: path))
+                let mpind = try Mpind(backend)
+                XCTAssertEqual(mpind.stop(0), 1)
+                XCTAssertTrue(mpind.logText.contains("all bytes of the key are equal"), mpind.logText)
+            }
+            try key.write(to: URL(fileURLWithPath: path))
+        }
+        try started().stop(SIGTERM)
+    }
+
     func testStartErrorsAreOneClearLineAndExitCode1() throws {
         let first = try started()
         let other = Backend.onFreePorts()

@@ -298,29 +298,79 @@ final class LifeTests: SessionTestCase {
         try FileManager.default.createDirectory(
             atPath: folder + "/store.session.renewal", withIntermediateDirectories: false)
         XCTAssertEqual(renewal(session)?.status, .storageError)
-        try FileManager.default.createDirectory(
-            atPath: folder + "/other.generation", withIntermediateDirectories: false)
-        let sdk = try newSDK(), path = folder + "/other"
-        XCTAssertEqual(
-            failure { () throws(SDKError) in _ = try AppSession(sdk, path: path) }?.status, .storageError)
     }
 
-    func testAWriterThatDiesMakesTheOthersReadTheFile() throws {
+    /// What somebody does to the files beside the session, while two processes have it open.
+    func testNoHarmToOtherFilesHidesALogout() throws {
+        let (session, other) = (try loggedIn(), try open())
+        for harm in [
+            "rm -f store.session.*", "for file in store.session.*; do : >$file; done",
+            "rm -f store.session.*; ln -s /dev/full store.session.generation", "mkdir store.session.generation",
+            "rm -r store.session.generation; cp store.session new; mv new store.session",
+        ] {
+            XCTAssertEqual(try other.state(), .signedIn)
+            XCTAssertEqual(shell(harm), 0, harm)
+            XCTAssertEqual(try other.state(), .signedIn, harm)
+            XCTAssertNil(failure { () throws(SDKError) in try session.logout() }, harm)
+            XCTAssertEqual(try other.state(), .signedOut, harm)
+            try session.login("home")
+        }
+    }
+
+    /// A session's own file that is cut, emptied, removed or replaced is seen at once, and ends nobody.
+    func testHarmToTheSessionsFileIsSeen() throws {
         let session = try loggedIn()
-        let file = Glibc.open(folder + "/store.session.generation", O_RDWR)
-        defer { close(file) }
-        var word: UInt64 = 0
-        XCTAssertEqual(pread(file, &word, 8, 0), 8)
-        XCTAssertEqual(word % 2, 0)
-        // The writer dies in its change.
-        word |= 1
-        XCTAssertEqual(pwrite(file, &word, 8, 0), 8)
-        XCTAssertEqual(try session.state(), .signedIn)
-        try FileManager.default.removeItem(atPath: folder + "/store.session")
-        XCTAssertEqual(try session.state(), .signedOut)
-        try session.login("home")
-        XCTAssertEqual(pread(file, &word, 8, 0), 8)
-        XCTAssertEqual(word % 2, 0)
+        XCTAssertEqual(shell("cp store.session kept"), 0)
+        for (harm, state) in [
+            (": >store.session", SessionState.signedOut), ("cat kept >store.session", .signedIn),
+            ("rm store.session", .signedOut), ("cp kept new; mv new store.session", .signedIn),
+            ("head -c 60 kept >store.session", .signedOut),
+        ] {
+            XCTAssertEqual(shell(harm), 0, harm)
+            XCTAssertEqual(try session.state(), state, harm)
+        }
+    }
+
+    func testNoLinkIsFollowedToALock() throws {
+        let session = try loggedIn()
+        XCTAssertEqual(shell("echo precious >victim; rm -f store.session.*; ln -s victim store.session.renewal"), 0)
+        XCTAssertEqual(renewal(session)?.status, .storageError)
+        XCTAssertEqual(shell("rm store.session.renewal; ln -s missing store.session.lock"), 0)
+        let error = failure { () throws(SDKError) in try session.logout() }
+        XCTAssertEqual(error?.status, .storageError)
+        XCTAssertTrue(error?.text.hasSuffix("store.session.lock: not a regular file") ?? false, error?.text ?? "")
+        XCTAssertEqual(try String(contentsOfFile: folder + "/victim", encoding: .utf8), "precious\n")
+        XCTAssertFalse(FileManager.default.fileExists(atPath: folder + "/missing"))
+    }
+
+    /// Processes of libmpin 1.0 see a change by the number in a file that they have mapped; an odd one is that of a
+    /// writer that has died.
+    func testProcessesOfTheVersionBeforeSeeChanges() throws {
+        let session = try loggedIn(), path = folder + "/store.session.generation"
+        XCTAssertFalse(FileManager.default.fileExists(atPath: path))
+        for (before, after) in [(0, 2), (7, 8), (UInt64.max, 0)] as [(UInt64, UInt64)] {
+            try withUnsafeBytes(of: before) { try Data($0).write(to: URL(fileURLWithPath: path)) }
+            try session.clear()
+            let now = try Data(contentsOf: URL(fileURLWithPath: path))
+            XCTAssertEqual(now, withUnsafeBytes(of: after) { Data($0) })
+        }
+        // A file that is not such a file is left alone.
+        for (name, words) in [("a longer file", "link"), ("8 bytes!", "hard link")] {
+            XCTAssertEqual(shell("printf '\(name)' >victim; rm store.session.generation"), 0)
+            XCTAssertEqual(shell("ln \(words == "link" ? "-s" : "") victim store.session.generation"), 0)
+            try session.clear()
+            XCTAssertEqual(try String(contentsOfFile: folder + "/victim", encoding: .utf8), name, words)
+        }
+    }
+
+    /// Runs a command in the folder of the test, and returns its exit status.
+    private func shell(_ command: String) -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "cd '\(folder)' && " + command]
+        do { try process.run() } catch { return -1 }
+        process.waitUntilExit()
+        return process.terminationStatus
     }
 
     func testAFileOfALaterVersionIsNotTouched() throws {

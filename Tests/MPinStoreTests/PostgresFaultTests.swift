@@ -82,6 +82,35 @@ final class PostgresFaultTests: XCTestCase {
         }
     }
 
+    /// Somebody between, or a broken server, changes bytes of the answers. Each call then has its result, or is unavailable;
+    /// a record that has become unreadable is unavailable, too.
+    func testNoiseIsUnavailable() async throws {
+        let server = try PostgresServer.shared.get()
+        let database = try server.newDatabase()
+        let proxy = try PostgresProxy(to: server)
+        let store = try await PostgresStore.opened(proxy.url(of: database), patience: .milliseconds(500))
+        let table = Table<String>("a", in: store)
+        try await table.update("k", at: now) { $0 = .init("a value") }
+        for number in 0..<60 {
+            proxy.disturb { bytes in
+                let place = bytes.index(bytes.startIndex, offsetBy: number % bytes.count)
+                bytes[place] = bytes[place] &+ [1, 32, 128, 255][number % 4]
+            }
+            do {
+                switch number % 3 {
+                case 0: _ = try await table.read("k", at: now)
+                case 1: _ = try await table.list(after: nil, limit: 5, at: now)
+                default: try await table.update("k", at: now) { $0 = .init("value \(number)") }
+                }
+            } catch StoreError.unavailable, StoreError.unknownOutcome, StoreError.conflict {
+            } catch { XCTFail("\(number): \(error)") }
+            proxy.disturb { _ in }
+        }
+        try await until { (try? await table.update("k", at: self.now) { $0 = .init("the last") }) != nil }
+        let last = try await table.read("k", at: now)
+        XCTAssertEqual(last, "the last")
+    }
+
     /// One of many that take an item gets it, or none does if the answer was lost. A read is simply made again.
     func testTheAnswerToATakeOrAReadIsLost() async throws {
         let server = try PostgresServer.shared.get()

@@ -313,6 +313,31 @@ final class RedisStoreTests: XCTestCase {
         _ = try await store.read(k, at: now)
     }
 
+    /// What a server that has gone wrong, or somebody in its place, says to the first command. Nobody waits for what it has
+    /// announced, and no memory is taken for it.
+    func testLengthsAboveWhatWasAskedForEndTheConnection() async throws {
+        for noise in [
+            "*2147483647\r\n", "*65537\r\n$1\r\n", "*-2\r\n", "*9223372036854775808\r\n", "$2147483647\r\n",
+            "$67108865\r\nx", "$-2\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
+            "%1\r\n+a\r\n+b\r\n", "~3\r\n", "+OK\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "\u{0}\u{0}\u{0}\r\n",
+            "+" + String(repeating: "a", count: 5000), "*60000\r\n*60000\r\n:1\r\n",
+        ] {
+            let (listener, port) = try listenOnLoopback()
+            let server = Task.detached {
+                let connection = accept(listener, nil, nil)
+                _ = send(Array(noise.utf8), to: connection)
+                var byte: UInt8 = 0
+                while recv(connection, &byte, 1, 0) > 0 {}
+                close(connection)
+            }
+            let start = ContinuousClock.now
+            await isRefused("redis://127.0.0.1:\(port)", "longer than any answer")
+            XCTAssertLessThan(ContinuousClock.now - start, .seconds(1), noise)
+            close(listener)
+            await server.value
+        }
+    }
+
     func testWhoIsNotThereIsUnavailableAndNamed() async throws {
         await isRefused("redis:///?socket=/nowhere", "/nowhere")
         await isRefused("redis://127.0.0.1:1", "127.0.0.1:1")

@@ -9,6 +9,7 @@ package final class PostgresProxy: Sendable {
         var number = 0
         var lost = 0
         var isLost: @Sendable (_ number: Int) -> Bool = { _ in false }
+        var disturb: @Sendable (_ answer: inout [UInt8]) -> Void = { _ in }
     }
 
     private let port: UInt16
@@ -44,6 +45,11 @@ package final class PostgresProxy: Sendable {
         state.withLock { $0 = State(isLost: isLost) }
     }
 
+    /// From now on changes each answer before it is sent on.
+    package func disturb(_ disturb: @escaping @Sendable (_ answer: inout [UInt8]) -> Void) {
+        state.withLock { $0.disturb = disturb }
+    }
+
     /// How many answers have been lost since ``lose(_:)``.
     package var lost: Int { state.withLock { $0.lost } }
 
@@ -70,7 +76,10 @@ package final class PostgresProxy: Sendable {
             var answers = Answers()
             while let bytes = received(server) {
                 let isWhole = answers.take(bytes) { self?.isNextLost() == true }
-                if let ready = answers.next(), !send(ready, to: client) { break }
+                if var ready = answers.next() {
+                    self?.state.withLock { $0.disturb }(&ready)
+                    if !send(ready, to: client) { break }
+                }
                 guard isWhole else { break }
             }
             ends.shut()

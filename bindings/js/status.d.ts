@@ -51,5 +51,6 @@ export declare const Status: {
   readonly PROVIDER_UNKNOWN: 72;
   readonly LOGIN_REFUSED: 73;
   readonly TOKEN_INVALID: 74;
+  readonly FORKED: 75;
 };
 export type StatusName = keyof typeof Status;

@@ -51,4 +51,5 @@ export const Status = Object.freeze({
   PROVIDER_UNKNOWN: 72,
   LOGIN_REFUSED: 73,
   TOKEN_INVALID: 74,
+  FORKED: 75,
 });

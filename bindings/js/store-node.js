@@ -3,7 +3,7 @@
 //
 // The file is MAGIC, then the sealed list (record.js): for each identity its size, 4 bytes, big-endian, and its bytes.
 
-import { link, open as openFile, readFile, rename, stat, unlink } from "node:fs/promises";
+import { link, open as openFile, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { joined, sameBytes, utf8 } from "./bytes.js";
 import { MPinError } from "./error.js";
@@ -138,7 +138,9 @@ async function present(path) {
  */
 async function replaced(path, bytes, put = rename) {
   const draft = `${path}.new`;
-  const file = await openFile(draft, "w", 0o600);
+  // What a crash has left, or a link that somebody has put there, is not written to.
+  await rm(draft, { force: true });
+  const file = await openFile(draft, "wx", 0o600);
   try {
     await file.writeFile(bytes);
     await file.sync();

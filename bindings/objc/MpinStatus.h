@@ -45,7 +45,9 @@ typedef NS_ENUM(NSInteger, MPinStatus) {
     PROJECT_MISMATCH = 43,
     UNSUPPORTED_CURVE = 44,
     SESSION_INVALID = 45,
-    USER_NOT_FOUND = 46
+    USER_NOT_FOUND = 46,
+
+    FORKED = 75
 };
 
 /** The result of a call. */

@@ -200,7 +200,8 @@ public:
             INTERACTION_NOT_ALLOWED = MPIN_INTERACTION_NOT_ALLOWED,
             PROVIDER_UNKNOWN = MPIN_PROVIDER_UNKNOWN,
             LOGIN_REFUSED = MPIN_LOGIN_REFUSED,
-            TOKEN_INVALID = MPIN_TOKEN_INVALID
+            TOKEN_INVALID = MPIN_TOKEN_INVALID,
+            FORKED = MPIN_FORKED
         };
 
         Status() : m_statusCode(OK) {}

@@ -31,6 +31,8 @@ package final class SealedFile: TextPlace {
         return try open(blob)?.text
     }
 
+    package func version() -> UInt64 { storage.version() }
+
     /// A damaged file is copied to another place first.
     package func update(
         within limits: CallLimits?, afterwards: () -> Void,

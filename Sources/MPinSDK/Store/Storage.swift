@@ -81,10 +81,13 @@ package final class FileStorage: Storage {
         var status = stat()
         guard stat(path, &status) == 0 else { return 0 }
         var hasher = Hasher()
+        hasher.combine(status.st_dev)
         hasher.combine(status.st_ino)
         hasher.combine(status.st_size)
-        hasher.combine(status.st_ctim.tv_sec)
-        hasher.combine(status.st_ctim.tv_nsec)
+        for time in [status.st_ctim, status.st_mtim] {
+            hasher.combine(time.tv_sec)
+            hasher.combine(time.tv_nsec)
+        }
         return UInt64(bitPattern: Int64(hasher.finalize())) | 1
     }
 
@@ -121,7 +124,7 @@ package final class FileStorage: Storage {
     }
 
     private func openLock() throws(SDKError) -> Int32 {
-        do { return try PlainFile.open("\(path).lock", O_RDWR | O_CREAT).file } catch {
+        do { return try PlainFile.open("\(path).lock", O_RDWR | O_CREAT | O_NOFOLLOW).file } catch {
             throw SDKError(.storageError, "cannot open \(error)")
         }
     }
@@ -154,10 +157,25 @@ package final class FileStorage: Storage {
             guard count > 0 || (count < 0 && errno == EINTR) else { throw failure("write") }
             written += max(count, 0)
         }
+        date(file)
         guard untilDone({ fsync(file) }) == 0 else { throw failure("sync") }
         isOpen = false
         // EINTR is no failure, because a close that a signal interrupts has closed the file.
         guard close(file) == 0 || errno == EINTR else { throw failure("close") }
+    }
+
+    /// Makes the draft younger than the file that it replaces, so that no two versions are equal: after two changes
+    /// within one tick of the system's clock, the file can have its former number and time again.
+    private func date(_ draft: Int32) {
+        var (former, own) = (stat(), stat())
+        guard stat(path, &former) == 0, fstat(draft, &own) == 0 else { return }
+        let (last, now) = (former.st_mtim, own.st_mtim)
+        guard (now.tv_sec, now.tv_nsec) <= (last.tv_sec, last.tv_nsec) else { return }
+        let carries = last.tv_nsec >= 999_999_999
+        let next = timespec(
+            tv_sec: last.tv_sec &+ (carries ? 1 : 0), tv_nsec: carries ? 0 : last.tv_nsec &+ 1)
+        // A failure is none of the change: not every file system can set a time.
+        _ = futimens(draft, [own.st_atim, next])
     }
 
     private func syncDirectory() throws(SDKError) {

@@ -7,6 +7,8 @@ package protocol TextPlace: Sendable {
     var path: String? { get }
     /// The text; nil if there is none.
     func read() throws(SDKError) -> SecretBytes?
+    /// A number that differs after every change, also by another process.
+    func version() -> UInt64
     /// Replaces the text by what `change` returns. It receives what ``read()`` returns. `afterwards` is called before
     /// anybody else can change the text, also after a failure.
     func update(
@@ -18,13 +20,15 @@ package protocol TextPlace: Sendable {
 /// A text in the memory of this process. It is gone, and wiped, when this object is.
 package final class TextInMemory: TextPlace {
     package let path: String? = nil
-    private let text = Locked<SecretBytes?>(nil)
+    private let text = Locked<(version: UInt64, bytes: SecretBytes?)>((0, nil))
     /// Held during a change, which may read the text.
     private let changes = Locked<Void>(())
 
     package init() {}
 
-    package func read() throws(SDKError) -> SecretBytes? { text.withLock { $0 } }
+    package func read() throws(SDKError) -> SecretBytes? { text.withLock { $0.bytes } }
+
+    package func version() -> UInt64 { text.withLock { $0.version } }
 
     package func update(
         within limits: CallLimits?, afterwards: () -> Void,
@@ -32,8 +36,8 @@ package final class TextInMemory: TextPlace {
     ) throws(SDKError) {
         try changes.withLock { _ throws(SDKError) in
             defer { afterwards() }
-            let new = try change(text.withLock { $0 })
-            text.withLock { $0 = new }
+            let new = try change(text.withLock { $0.bytes })
+            text.withLock { $0 = ($0.version &+ 1, new) }
         }
     }
 }

@@ -41,10 +41,10 @@ package struct BrowserClient: Sendable {
         var files: [String: File] = [:]
         for name in names {
             guard let type = name.split(separator: ".").last.flatMap({ Self.types[String($0)] }) else { continue }
-            guard let bytes = FileManager.default.contents(atPath: folder + "/" + name) else {
+            guard let bytes = try? PlainFile.bytes(folder + "/" + name) else {
                 throw StartError("--browser-client: \(folder)/\(name) cannot be read")
             }
-            files[name] = File(type, Array(bytes))
+            files[name] = File(type, bytes)
         }
         if let missing = Self.needed.first(where: { files[$0] == nil }) {
             throw StartError("--browser-client: \(folder) has no \(missing); `make browser-client` makes such a folder")

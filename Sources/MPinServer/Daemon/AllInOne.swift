@@ -137,7 +137,10 @@ package struct AllInOne: Sendable {
         return delivery
     }
 
-    private func key(_ name: String) throws -> SecretBytes { try KeyFile.loadOrCreate(path(name + ".key")) }
+    private func key(_ name: String) throws -> SecretBytes {
+        _ = try KeyFile.loadOrCreate(path(name + ".key"))
+        return try KeyFile.loadOfServer(path(name + ".key"))
+    }
 
     private func path(_ name: String) -> String { "\(stateFolder)/\(name)" }
 }

@@ -45,6 +45,9 @@ struct APIError: Error {
     /// The store failed during the request. A login that was in progress may have been counted as a wrong PIN, so that
     /// nobody gains a guess by such a failure.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
+    /// The machine's clock has gone back to a time before this program was written, for which there are no dates of time
+    /// permits.
+    static let clockIsWrong = APIError(.serviceUnavailable, "The clock of the server is wrong", retryAfter: 60)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
     /// Refuses a request that would wait for a person, because too many wait. Other requests never get this answer.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)

@@ -94,13 +94,14 @@ package final class Restore {
 
     /// Copies the file at `path` to a new file, which only the owner of its folder can read.
     private static func copy(_ path: String, to draft: String) throws {
+        let source: FileHandle
+        do { source = FileHandle(fileDescriptor: try PlainFile.open(path).file, closeOnDealloc: true) } catch {
+            throw StartError("\(error)")
+        }
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StartError("\(draft): \(String(cString: strerror(errno)))") }
         giveToFolderOwner(file, draft)
-        let (source, target) = (
-            try FileHandle(forReadingFrom: URL(fileURLWithPath: path)),
-            FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        )
+        let target = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         while let part = try source.read(upToCount: 1 << 20), !part.isEmpty { try target.write(contentsOf: part) }
         try target.close()
     }

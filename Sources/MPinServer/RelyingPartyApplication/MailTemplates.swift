@@ -1,4 +1,5 @@
 import Foundation
+import MPinSecrets
 package import MPinService
 import MPinStore
 
@@ -49,7 +50,7 @@ package struct MailTemplates: Sendable {
     }
 
     private static func file(_ folder: String, _ name: String) throws(StartError) -> String {
-        guard let text = try? String(contentsOfFile: folder + "/" + name, encoding: .utf8) else {
+        guard let text = try? PlainFile.text(folder + "/" + name) else {
             throw StartError("mail-templates: \(folder)/\(name) cannot be read as UTF-8")
         }
         return text

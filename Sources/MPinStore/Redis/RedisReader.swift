@@ -5,6 +5,7 @@ final class RedisReader {
     private let reader: UnsafeMutablePointer<redisReader>
     /// The host and port, or the socket, for messages.
     private let place: String
+    private var frames = RedisFrames()
 
     init(_ place: String) throws(RedisFailure) {
         guard mpin_redis_is_available() == 1 else {
@@ -19,6 +20,9 @@ final class RedisReader {
 
     /// Takes bytes and hands on each reply that is whole with them. Returns why it cannot go on.
     func feed(_ bytes: UnsafeRawBufferPointer, _ take: (RedisReply) -> Void) -> RedisFailure? {
+        guard frames.accept(bytes) else {
+            return .lost("Redis at \(place): not in Redis's protocol, or longer than any answer that was asked for")
+        }
         let fed = mpin_redisReaderFeed(reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         guard fed == REDIS_OK else { return .lost("Redis at \(place): no memory") }
         while true {

@@ -111,7 +111,10 @@ package final class RedisStore: Store {
             let reply = try await run(.collect, by: .now + patience, isChange: false) {
                 (found.map(RedisCommands.Word.name), [.number(now.microseconds), .number(Int64(limit - count))])
             }
-            if case .integer(let deleted) = reply { count += Int(deleted) }
+            guard case .integer(let deleted) = reply, 0...Int64(limit - count) ~= deleted else {
+                throw StoreError.unavailable("Redis: no number of items")
+            }
+            count += Int(deleted)
             return count < limit
         }
         return count

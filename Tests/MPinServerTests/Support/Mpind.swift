@@ -17,24 +17,29 @@ final class Mpind {
     }
 
     /// `files`: the limit on open files in the form of prlimit(1) (`soft:hard`); nil: the limit of the test process.
-    init(_ arguments: [String], _ traffic: Traffic = Traffic(), files: String? = nil) throws {
+    init(
+        _ arguments: [String], _ traffic: Traffic = Traffic(), files: String? = nil, environment: [String: String] = [:]
+    ) throws {
         self.traffic = traffic
         log = URL(fileURLWithPath: NSTemporaryDirectory() + "mpind-" + UUID().uuidString + ".log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         process.executableURL = URL(fileURLWithPath: files == nil ? Self.path : "/usr/bin/prlimit")
         process.arguments = (files.map { ["--nofile=" + $0, Self.path] } ?? []) + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
     }
 
     /// Starts all parts in one process on the backend's ports.
-    convenience init(_ backend: Backend, _ more: [String] = [], files: String? = nil) throws {
+    convenience init(
+        _ backend: Backend, _ more: [String] = [], files: String? = nil, environment: [String: String] = [:]
+    ) throws {
         try self.init(
             [
                 "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.mailFolder, "--port",
                 "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
                 "--dta2-port", "\(backend.dta2Port)", "--rate-limits", "off", "--log-level", "debug",
-            ] + more, backend.traffic, files: files)
+            ] + more, backend.traffic, files: files, environment: environment)
     }
 
     /// Starts a separate RPA on the backend's ports, with new keys. It forwards requests to the RPS at `rpsURL`.

@@ -383,6 +383,13 @@ class TokenInvalidError(MPinError):
     status = "TOKEN_INVALID"
 
 
+class ForkedError(MPinError):
+    """The object was made by a parent process, in which a call was under way when it was forked."""
+
+    code = 75
+    status = "FORKED"
+
+
 class WrongParameterError(MPinError, ValueError):
     """An argument is missing, has a wrong length, or is out of range."""
 
@@ -483,6 +490,7 @@ BY_CODE: dict[int, type[MPinError]] = {
         ProviderUnknownError,
         LoginRefusedError,
         TokenInvalidError,
+        ForkedError,
         WrongParameterError,
         InvalidPointError,
         WrongOrderError,

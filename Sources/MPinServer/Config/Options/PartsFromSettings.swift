@@ -2,12 +2,15 @@ import Foundation
 import MPinOpenID
 import MPinSecrets
 import MPinService
-import MPinStore
+package import MPinStore
 
 /// Makes the parts of a process from its settings. Reads key files and makes folders.
 extension Settings {
-    package func parts() throws -> Parts {
+    /// `now` is what the clock of this machine shows.
+    package func parts(at now: Moment = .now()) throws -> Parts {
         try check()
+        try checkFoldersAbove()
+        guard now.isOfMachine else { throw StartError("the clock of this machine says \(now.iso): set it first") }
         var parts =
             switch part {
             case .serve: try allInOneParts()
@@ -262,7 +265,7 @@ extension Settings {
 /// Reads a key from a file that must exist. A new key is never made in its place, because it could not decrypt or
 /// verify old data.
 func loadKey(_ path: String) throws -> SecretBytes {
-    do { return try KeyFile.load(path) } catch {
+    do { return try KeyFile.loadOfServer(path) } catch {
         guard case .system(_, ENOENT) = error else { throw error }
         throw StartError("\(path): No such file or directory; `mpind keys new \(path)` makes a new key")
     }

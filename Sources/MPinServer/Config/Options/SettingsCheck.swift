@@ -92,11 +92,22 @@ extension Settings {
         if url != nil, !isOn { throw SettingsError("--push-url needs --trust") }
     }
 
-    /// Throws if other users may write into the folder of keys and databases, because they could replace these files.
-    private func checkFolder() throws(StartError) {
+    /// The folder of keys and databases; nil if there is none.
+    private func stateFolder() throws(StartError) -> String? {
         let database = try self[ServerOptions.database].map(databaseURL).flatMap { try? $0.file() }
             .map(MPinServer.folder(of:))
-        guard let folder = part == .serve ? self[ServerOptions.stateDir] : database else { return }
+        return part == .serve ? self[ServerOptions.stateDir] : database
+    }
+
+    /// Throws if others than root, this process's user and its group may change the state folder or one above it. `mpind
+    /// config check` may be run by another user than the server, so it is looked at only at the start.
+    func checkFoldersAbove() throws(StartError) {
+        if let folder = try stateFolder() { try FolderPath().requireOwn(folder) }
+    }
+
+    /// Throws if other users may write into the folder of keys and databases, because they could replace these files.
+    private func checkFolder() throws(StartError) {
+        guard let folder = try stateFolder() else { return }
         var status = stat()
         guard stat(folder, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw StartError("\(folder): not a folder") }

@@ -1,4 +1,5 @@
 import Foundation
+import MPinSecrets
 import MPinService
 
 /// Options for the look of the website and its mails.
@@ -41,10 +42,11 @@ extension Settings {
         }
         brand.accent = Color(self[ServerOptions.accentColor]) ?? brand.accent
         guard let path = self[ServerOptions.serviceLogo] else { return brand }
-        guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw SettingsError("service-logo: \(path) cannot be read")
+        let bytes: [UInt8]
+        do { bytes = try PlainFile.bytes(path) } catch {
+            throw SettingsError("service-logo: cannot be read: \(error)")
         }
-        do { brand.logo = try Logo(Array(bytes)) } catch {
+        do { brand.logo = try Logo(bytes) } catch {
             throw SettingsError("service-logo: \(path) \(error.reason)")
         }
         return brand

@@ -27,11 +27,11 @@ private func apiError(_ error: any Error, _ context: RequestContext) throws -> A
     case is ChannelError:
         // The client has disconnected during its request, so nobody reads the answer.
         return APIError.gone
-    case StoreError.unavailable, StoreError.unknownOutcome, StoreError.conflict:
+    case let error as StoreError:
         context.logger.error("store failed", metadata: ["error": "\(error)"])
         return APIError.storeFailed
     default:
         context.logger.error("request failed", metadata: ["error": "\(error)"])
-        return APIError.internalError
+        return Moment.now().isOfMachine ? APIError.internalError : APIError.clockIsWrong
     }
 }
