@@ -46,7 +46,7 @@ package final class Restore {
         draft = try Backup.draft(database)
         do {
             try Self.copy(path, to: draft)
-            kind = try DatabaseKind(checking: draft)
+            kind = try DatabaseKind(checking: draft, of: path)
         } catch {
             Self.remove(draft)
             throw error
@@ -108,9 +108,10 @@ package final class Restore {
 
 extension Restore {
     /// Copies the current database to `aside`, if it is intact. So it need not be renamed, and there is a database of
-    /// this name at every moment. Takes over what has happened to its identities since the backup.
+    /// this name at every moment. Takes over what has happened to its identities since the backup, also if somebody has put
+    /// triggers or views into it: no connection obeys them.
     private func copyCurrent(_ path: String, at now: Moment) async throws {
-        guard let present = try? DatabaseKind(checking: database) else { return }
+        guard let present = try? DatabaseKind(checking: database, allowsForeign: true) else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
         try Backup.finish(database)
         isCopied = true
@@ -135,9 +136,9 @@ extension Restore {
     /// Lets the database have the admin tokens and the service tokens of the replaced one, which is at the path `old`.
     private static func keepTokens(of old: String?, in draft: String, at now: Moment) async throws {
         let store = try SQLiteStore(path: draft)
-        let present = try old.map { AdminTokens(in: try SQLiteStore(path: $0)) }
+        let present = try old.map { AdminTokens(in: try SQLiteStore(path: $0, allowsForeign: true)) }
         try await AdminTokens(in: store).replace(by: present, at: now)
-        let projects = try old.map { ProjectTokens(in: try SQLiteStore(path: $0)) }
+        let projects = try old.map { ProjectTokens(in: try SQLiteStore(path: $0, allowsForeign: true)) }
         try await ProjectTokens(in: store).replace(by: projects, at: now)
         await store.drain()
         if let old { unlink(old + ".lock") }
@@ -146,7 +147,8 @@ extension Restore {
     private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
         let store = try SQLiteStore(path: draft)
         let count = try await carryOver(
-            from: Table("identity", in: try SQLiteStore(path: old)), to: Table("identity", in: store), at: now)
+            from: Table("identity", in: try SQLiteStore(path: old, allowsForeign: true)), to: Table("identity", in: store),
+            at: now)
         await store.drain()
         return count
     }

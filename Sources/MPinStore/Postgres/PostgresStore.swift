@@ -66,6 +66,13 @@ package final class PostgresStore: WholeStore {
         }
     }
 
+    /// What somebody has added to our tables: triggers, rules, row security, and what is there in the place of a table.
+    package func foreign() async throws -> [String] {
+        try await single(PostgresCommand(PostgresSchema.foreign)).rows.compactMap { row in
+            row.first.flatMap(\.self).map { String(decoding: $0, as: UTF8.self).escaped }
+        }.sorted()
+    }
+
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
         let command = PostgresCommand(statements.read, .text(key.table), .text(key.key), .integer(now.microseconds))
         return try await single(command).rows.first.flatMap(Self.item)
