@@ -16,9 +16,9 @@ package struct ServiceID: Sendable, Equatable {
     package struct ForeignKey: Error {}
 
     /// How long before names change the servers learn it. They look each ``watchSeconds``.
-    private static let notice: Int64 = 10
+    private static let notice = 4
     /// Seconds after which a server looks again whether names are to carry the id.
-    package static let watchSeconds = 2
+    package static let watchSeconds = 1
 
     private enum Setting {
         static let id = ItemKey("setting", "service")
@@ -44,7 +44,8 @@ extension ServiceID {
                 items[Setting.binding] = try Table<String>.item(ofNew)
             }
             return (
-                try Self.text(items[Setting.id]), try Self.text(items[Setting.binding]), try Self.text(items[Setting.sealed])
+                try Self.text(items[Setting.id]), try Self.text(items[Setting.binding]),
+                try Self.text(items[Setting.sealed])
             )
         }
         guard let id, let bound, constantTimeEqual(Array(bound.utf8).span, Array(binding(of: id, key).utf8).span) else {
@@ -64,7 +65,7 @@ extension ServiceID {
         moment(try text(await store.read(Setting.sealed, at: now)))
     }
 
-    /// Decides that names carry the id, because all servers know it. The servers change their names together, ten seconds
+    /// Decides that names carry the id, because all servers know it. The servers change their names together, four seconds
     /// from now. Returns that moment, or the one that was decided before.
     @discardableResult
     package static func seal(in store: any Store, at now: Moment) async throws -> Moment {
@@ -110,7 +111,10 @@ extension ServiceID {
         Hex.encode(HMACSHA256.tag(Array("libmpin service id \(id)".utf8), key: key))
     }
 
-    private static func text(_ item: StoredItem?) throws -> String? { try item.map { try Table<String>.entry($0).value } }
+    private static func text(_ item: StoredItem?) throws -> String? {
+        try item.map { try Table<String>.entry($0).value }
+    }
 
-    private static func moment(_ text: String?) -> Moment? { text.flatMap { Int64($0) }.map(Moment.init(microseconds:)) }
+    /// What is no number is a decision all the same.
+    private static func moment(_ text: String?) -> Moment? { text.map { Moment(microseconds: Int64($0) ?? 0) } }
 }

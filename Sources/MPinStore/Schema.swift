@@ -104,7 +104,8 @@ extension Schema {
         let foreign = try foreign(connection)
         guard foreign.isEmpty else {
             let more = foreign.count > 3 ? ", and \(foreign.count - 3) more" : ""
-            throw StoreError.unusable("somebody has changed its schema: " + foreign.prefix(3).joined(separator: ", ") + more)
+            throw StoreError.unusable(
+                "somebody has changed its schema: " + foreign.prefix(3).joined(separator: ", ") + more)
         }
     }
 

@@ -28,7 +28,7 @@ package final class ServiceNames: Sendable {
 package enum StoreClaim {
     private static let key = ItemKey("service", "claim")
     /// Seconds for which a claim is good, and after which it is made anew.
-    private static let (life, renewal): (Int64, Int64) = (600, 60)
+    private static let (life, renewal) = (600, 60)
 
     /// Claims the store for the service. False, and nothing is changed, if another service has claimed it in the last ten
     /// minutes.

@@ -28,7 +28,17 @@ package struct Doctor: Sendable {
     }
 
     /// The checks of the items of an RPS, in the order in which they are made.
-    package static let checks: [Check] = []
+    package static let checks = [Check(name: "service", examine: service)]
+
+    @Sendable private static func service(_ store: any Store, _ now: Moment) async throws -> [(Finding.Weight, String)]
+    {
+        guard let id = try await ServiceID.read(in: store, at: now) else {
+            return [(.note, "there is no service id: the server makes one at its next start")]
+        }
+        guard id.sealed == nil else { return [] }
+        let advice = "run `mpind migrate --seal` when all servers are of this version"
+        return [(.note, "names in shared stores do not carry the id of the service: \(advice)")]
+    }
 
     private let clock: Clock
 
@@ -52,7 +62,8 @@ package struct Doctor: Sendable {
         // No store opens a file with such things, so its items cannot be checked.
         guard foreign.isEmpty else { return foreign.map { Finding.schema($0, place) } }
         guard try kind.schema.missing(connection) == 0 else {
-            let text = "of an earlier version: its server brings it up to date at the next start; its items were not checked"
+            let text =
+                "of an earlier version: its server brings it up to date at the next start; its items were not checked"
             return [Finding(weight: .note, check: "schema", place: place, text: text)]
         }
         return kind == .rps ? try await examine(SQLiteStore(path: path), place) : []

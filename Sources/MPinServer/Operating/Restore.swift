@@ -60,6 +60,7 @@ package final class Restore {
         if kind == .rps {
             try await Self.noteLost(in: draft, at: now)
             try await Self.keepTokens(of: isCopied ? aside : nil, in: draft, at: now)
+            if isCopied { try await Self.keepServiceID(of: aside, in: draft, at: now) }
         }
         try Backup.finish(draft)
     }
@@ -144,10 +145,19 @@ extension Restore {
         if let old { unlink(old + ".lock") }
     }
 
+    /// Lets a backup from before there were ids have the id of the database that it replaces.
+    private static func keepServiceID(of old: String, in draft: String, at now: Moment) async throws {
+        let store = try SQLiteStore(path: draft)
+        try await ServiceID.keep(from: SQLiteStore(path: old, allowsForeign: true), in: store, at: now)
+        await store.drain()
+        unlink(old + ".lock")
+    }
+
     private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
         let store = try SQLiteStore(path: draft)
         let count = try await carryOver(
-            from: Table("identity", in: try SQLiteStore(path: old, allowsForeign: true)), to: Table("identity", in: store),
+            from: Table("identity", in: try SQLiteStore(path: old, allowsForeign: true)),
+            to: Table("identity", in: store),
             at: now)
         await store.drain()
         return count
