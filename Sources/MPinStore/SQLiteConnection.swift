@@ -1,6 +1,7 @@
 import CSQLite
 
-/// A connection to a SQLite file, for one thread at a time. It compiles each statement once.
+/// A connection to a SQLite file, for one thread at a time. It compiles each statement once. It obeys no triggers and views
+/// of the file, because whoever could write to the file may have put them there.
 package final class SQLiteConnection {
     package enum Value {
         case text(String)
@@ -49,7 +50,8 @@ package final class SQLiteConnection {
     /// Milliseconds for which the connection waits for a lock of another process.
     private static let busyTimeout: Int32 = 5000
 
-    /// Opens a file. If `creates`, a missing file is made. If `erases`, deleted data is overwritten.
+    /// Opens a file, or with `:memory:` a database that ends with the connection. If `creates`, a missing file is made. If
+    /// `erases`, deleted data is overwritten.
     package init(path: String, creates: Bool = false, erases: Bool = false) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
@@ -57,6 +59,9 @@ package final class SQLiteConnection {
         guard let handle else { throw Failure(description: "\(path): no memory") }
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
+        guard mpin_sqlite3_distrust_file(handle) == SQLITE_OK else {
+            throw Failure(description: "SQLite: triggers and views cannot be switched off")
+        }
         sqlite3_busy_timeout(handle, Self.busyTimeout)
         if erases { try run("PRAGMA secure_delete = ON") }
     }
@@ -109,6 +114,13 @@ package final class SQLiteConnection {
             if isInTransaction { try? run("ROLLBACK") }
             throw error
         }
+    }
+
+    /// Runs `body`, whose reads all see the same state of the file.
+    func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        try run("BEGIN")
+        defer { try? run("COMMIT") }
+        return try body()
     }
 
     /// Sets whether later transactions sync to the disk. The setting is remembered, because SQLite would compile the

@@ -17,17 +17,20 @@ package final class SQLiteStore: WholeStore {
 
     package let isNear = true
 
-    /// Opens or creates the file and brings its schema up to date. Refuses a file of a newer program. The last step of
-    /// `schema` must contain ``Schema/itemTable``. With `erases`, deleted and replaced data is overwritten, and there
+    /// Opens or creates the file and brings its schema up to date. Refuses a file of a newer program, and one with tables,
+    /// triggers or views that no step of `schema` makes, unless `allowsForeign`. One of the steps must contain
+    /// ``Schema/itemTable``. With `erases`, deleted and replaced data is overwritten, and there
     /// is no write-ahead log that would still contain it; but then reads have to wait for writes. With `isAlone`, no
     /// other process can open the file meanwhile.
-    package init(path: String, schema: Schema = .items, erases: Bool = false, isAlone: Bool = false) throws {
+    package init(
+        path: String, schema: Schema = .items, erases: Bool = false, isAlone: Bool = false, allowsForeign: Bool = false
+    ) throws {
         self.path = path
         guard let lock = try isAlone ? DatabaseLock(replacing: path) : DatabaseLock(sharing: path) else {
             throw StoreError.unusable("in use: stop the server first")
         }
         self.lock = lock
-        try unavailable { try Self.upgrade(path, schema, erases) }
+        try unavailable { try Self.upgrade(path, schema, erases, allowsForeign) }
         writer = try BatchWriter(path: path, erases: erases)
         let reader = try SQLiteConnection(path: path)
         try unavailable { try reader.run("PRAGMA cache_size = -\(Self.readerKilobytes)") }
@@ -37,9 +40,11 @@ package final class SQLiteStore: WholeStore {
     /// Waits until the writer is idle. To close the file, call this before the last reference to the store is released.
     package func drain() async { await writer.drain() }
 
-    private static func upgrade(_ path: String, _ schema: Schema, _ erases: Bool) throws {
+    private static func upgrade(
+        _ path: String, _ schema: Schema, _ erases: Bool, _ allowsForeign: Bool
+    ) throws {
         let connection = try SQLiteConnection(path: path, creates: true, erases: erases)
-        try schema.upgrade(connection)
+        try schema.upgrade(connection, allowsForeign: allowsForeign)
         try connection.run("PRAGMA journal_mode = \(erases ? "DELETE" : "WAL")")
     }
 

@@ -16,19 +16,26 @@ package struct Schema: Sendable {
     package init(_ steps: [Step]) { self.steps = steps }
 
     /// Applies the steps that the file does not have yet. Throws ``StoreError/unusable(_:)`` for a file of a newer
-    /// program.
-    package func upgrade(_ connection: SQLiteConnection) throws {
+    /// program, and, unless `allowsForeign`, for one that contains what no step makes.
+    package func upgrade(_ connection: SQLiteConnection, allowsForeign: Bool = false) throws {
+        if !allowsForeign { try requireOwn(connection) }
         guard try missing(connection) > 0 else { return }
         try connection.transaction {
-            try connection.run("CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            try connection.run(Self.table)
             // The steps are looked up again, because another process may have applied some in the meantime.
             let done = try Self.done(connection)
-            for step in steps where !done.contains(step.name) {
-                for statement in step.statements { try connection.run(statement) }
-                try connection.run("INSERT INTO grdb_migrations (identifier) VALUES (?)", [.text(step.name)])
-            }
+            for step in steps where !done.contains(step.name) { try Self.apply(step, connection) }
         }
     }
+
+    private static func apply(_ step: Step, _ connection: SQLiteConnection) throws {
+        for statement in step.statements { try connection.run(statement) }
+        try connection.run("INSERT INTO grdb_migrations (identifier) VALUES (?)", [.text(step.name)])
+    }
+
+    /// Makes the table of the applied steps.
+    private static let table =
+        "CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"
 
     /// The number of steps that the file does not have yet. Throws ``StoreError/unusable(_:)`` for a file of a newer
     /// program.
@@ -50,6 +57,79 @@ package struct Schema: Sendable {
     package static func tables(_ connection: SQLiteConnection) throws -> Set<String> {
         Set(try connection.texts("SELECT name FROM sqlite_master WHERE type = 'table'"))
     }
+}
+
+extension Schema {
+    /// A table, an index, a view or a trigger.
+    private struct Object: Hashable {
+        let type: String
+        let name: String
+        let table: String
+        /// The statement that makes it, with one blank for each gap; empty if SQLite has made it.
+        let sql: String
+
+        /// SQLite's own tables: the numbers of rows that were counted up, and what `ANALYZE` has found.
+        var isInternal: Bool { type == "table" && ["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"].contains(name) }
+
+        /// The type and the name, for messages.
+        var shown: String { type + " " + String(name.prefix(64)).escaped }
+    }
+
+    /// What the file contains that no applied step makes, and what it should contain and does not. Empty if the file is as
+    /// this program makes it.
+    package func foreign(_ connection: SQLiteConnection) throws -> [String] {
+        let (found, done) = try connection.snapshot { (try Self.objects(connection), try Self.done(connection)) }
+        guard !found.isEmpty else { return [] }
+        let expected = try expected(after: done)
+        let strange = found.subtracting(expected).map { "not of this program: \($0.shown)" }
+        let names = Set(found.map(\.shown))
+        let absent = expected.filter { !names.contains($0.shown) }.map { "missing: \($0.shown)" }
+        return strange.sorted() + absent.sorted()
+    }
+
+    /// Throws ``StoreError/unusable(_:)`` if one of the tables that the applied steps make is not there. What else the file
+    /// contains does not matter to who only reads it.
+    package func requireTables(_ connection: SQLiteConnection) throws {
+        _ = try missing(connection)
+        if let absent = try foreign(connection).first(where: { $0.hasPrefix("missing: table ") }) {
+            throw StoreError.unusable(absent)
+        }
+    }
+
+    /// Throws ``StoreError/unusable(_:)`` if the file contains what no step makes, such as a trigger that gives wrong PINs
+    /// back, or a view in the place of a table.
+    package func requireOwn(_ connection: SQLiteConnection) throws {
+        // A file of a newer program contains what this one does not know.
+        _ = try missing(connection)
+        let foreign = try foreign(connection)
+        guard foreign.isEmpty else {
+            let more = foreign.count > 3 ? ", and \(foreign.count - 3) more" : ""
+            throw StoreError.unusable(
+                "somebody has changed its schema: " + foreign.prefix(3).joined(separator: ", ") + more)
+        }
+    }
+
+    /// What a file contains after these steps.
+    private func expected(after done: Set<String>) throws -> Set<Object> {
+        let model = try SQLiteConnection(path: ":memory:")
+        try model.run(Self.table)
+        for step in steps where done.contains(step.name) { try Self.apply(step, model) }
+        return try Self.objects(model)
+    }
+
+    private static func objects(_ connection: SQLiteConnection) throws -> Set<Object> {
+        var objects: Set<Object> = []
+        try connection.run("SELECT type, name, tbl_name, sql FROM sqlite_master") { row in
+            let sql = row.text(3).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            objects.insert(Object(type: row.text(0), name: row.text(1), table: row.text(2), sql: sql))
+        }
+        return objects.filter { !$0.isInternal }
+    }
+}
+
+extension String {
+    /// The text in ASCII, for one line of a message: whoever can write to a database can give things any name.
+    var escaped: String { unicodeScalars.map { $0.escaped(asASCII: true) }.joined() }
 }
 
 /// The schema of rps.sqlite.

@@ -13,6 +13,8 @@ package actor SharedCounters: Counters {
         /// Requests that this server has admitted and that are not sent yet, and those that are on their way.
         var new = 0
         var sent = 0
+        /// The id that the bucket's name carried when the book last told of it.
+        var service: String?
 
         var interval: Duration { .seconds(limit.seconds) / limit.requests }
 
@@ -27,6 +29,7 @@ package actor SharedCounters: Counters {
     private typealias Answer = [String: ContinuousClock.Instant]
 
     private let open: @Sendable () async throws -> any BucketBook
+    private let names: ServiceNames
     private var book: (any BucketBook)?
     private var buckets: [String: Bucket] = [:]
     /// The keys of the buckets with new requests.
@@ -41,7 +44,9 @@ package actor SharedCounters: Counters {
     /// How many buckets an exchange contains at most.
     private static let mostSent = 500
 
-    init(_ open: @escaping @Sendable () async throws -> any BucketBook) { self.open = open }
+    init(_ names: ServiceNames, _ open: @escaping @Sendable () async throws -> any BucketBook) {
+        (self.names, self.open) = (names, open)
+    }
 
     /// Nil before the first request, and if the book is no PostgreSQL database.
     package var poolUse: PoolUse? { book?.poolUse }
@@ -49,7 +54,7 @@ package actor SharedCounters: Counters {
     package func admit(_ counter: String, _ key: [UInt8], _ limit: RateLimit) async throws -> Int? {
         let name = counter + "/" + key.prefix(16).map { String($0, radix: 16) }.joined(separator: ".")
         let now = ContinuousClock.now
-        var bucket = buckets[name] ?? Bucket(limit: limit, full: now)
+        var bucket = buckets[name] ?? Bucket(limit: limit, full: now, service: names.service)
         let waiting = bucket.wait(after: bucket.new + bucket.sent, at: now)
         guard waiting <= .zero else { return Self.seconds(waiting) }
         bucket.new += 1
@@ -104,17 +109,18 @@ package actor SharedCounters: Counters {
     }
 
     private func send(_ changes: [(name: String, count: Int)]) async throws -> Answer {
-        let book = try await opened()
+        let (book, service) = (try await opened(), names.service)
         var answer: Answer = [:]
         for start in stride(from: 0, to: changes.count, by: Self.mostSent) {
             let part = changes[start..<min(start + Self.mostSent, changes.count)]
-            let counts = part.compactMap { change in buckets[change.name].map { Self.change(change, $0) } }
+            let counts = part.compactMap { change in buckets[change.name].map { Self.change(change, $0, service) } }
             let results = try await book.add(counts)
             for ((name, count), left) in zip(part, results) {
                 guard let bucket = buckets[name], let left else { continue }
                 let full = ContinuousClock.now + .microseconds(left)
                 buckets[name]?.full = full
                 buckets[name]?.sent = 0
+                buckets[name]?.service = service
                 answer[name] = full - bucket.interval * count
             }
         }
@@ -122,11 +128,16 @@ package actor SharedCounters: Counters {
         return answer
     }
 
-    private static func change(_ change: (name: String, count: Int), _ bucket: Bucket) -> BucketChange {
+    /// When names have changed, the book has an empty bucket under the new one. Each server tells it how full the bucket
+    /// was, and the most that one of them knows counts.
+    private static func change(
+        _ change: (name: String, count: Int), _ bucket: Bucket, _ service: String?
+    ) -> BucketChange {
         let interval = Int64(bucket.interval / .microseconds(1))
+        let known = bucket.service == service ? 0 : Int64(max(.zero, bucket.full - .now) / .microseconds(1))
         return BucketChange(
             name: change.name, interval: interval, count: change.count,
-            most: 2 * interval * Int64(bucket.limit.requests))
+            most: 2 * interval * Int64(bucket.limit.requests), known: known)
     }
 
     /// Counts requests that could not be sent in this server alone.
@@ -158,6 +169,13 @@ package actor SharedCounters: Counters {
         if buckets.count > Self.capacity { buckets = buckets.filter { $0.value.new + $0.value.sent > 0 } }
     }
 
+    /// Tells the book how full the buckets are, when they have got other names.
+    package func tell() {
+        let now = ContinuousClock.now
+        changed.formUnion(buckets.filter { $0.value.full > now && $0.value.service != names.service }.keys)
+        if !changed.isEmpty { _ = nextExchange() }
+    }
+
     private static func seconds(_ duration: Duration) -> Int {
         Int((duration / .seconds(1)).rounded(.up))
     }
@@ -185,4 +203,6 @@ struct BucketChange: Sendable {
     /// The bucket is never counted as full later than after this many microseconds, so that a flood locks nobody out for
     /// long.
     let most: Int64
+    /// The bucket is not full earlier than after this many microseconds, before the requests are added.
+    let known: Int64
 }

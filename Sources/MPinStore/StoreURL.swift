@@ -89,29 +89,30 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
-    package func shortLived() async throws -> any Store {
+    /// Opens a store for short-lived state. `names`: what its names begin with, because other services may use it, too.
+    package func shortLived(names: ServiceNames = ServiceNames()) async throws -> any Store {
         try require(.shortLived)
         switch self {
-        case .postgres(let url): return try await PostgresStore(url, .shortLived)
-        case .redis(let url): return try await RedisStore(url)
+        case .postgres(let url): return try await PostgresStore(url, .shortLived, names: names)
+        case .redis(let url): return try await RedisStore(url, names: names)
         default: return MemoryStore()
         }
     }
 
-    package func signals() async throws -> any Signals {
+    package func signals(names: ServiceNames = ServiceNames()) async throws -> any Signals {
         try require(.signals)
         switch self {
-        case .redis(let url): return try await RedisSignals(url)
+        case .redis(let url): return try await RedisSignals(url, names: names)
         case .postgres: return LocalSignals(looksAgainAfter: .seconds(1))
         default: return LocalSignals()
         }
     }
 
-    package func counters() throws -> any Counters {
+    package func counters(names: ServiceNames = ServiceNames()) throws -> any Counters {
         try require(.counters)
         switch self {
-        case .postgres(let url): return SharedCounters { try await PostgresBuckets(url) }
-        case .redis(let url): return SharedCounters { RedisBuckets(url) }
+        case .postgres(let url): return SharedCounters(names) { try await PostgresBuckets(url, names: names) }
+        case .redis(let url): return SharedCounters(names) { RedisBuckets(url, names: names) }
         default: return LocalCounters()
         }
     }

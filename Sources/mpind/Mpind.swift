@@ -21,7 +21,8 @@ struct Mpind: AsyncParsableCommand {
             Serve.self, DTA.self, RPS.self, RPA.self, Keys.self, Config.self, Users.self, Clients.self,
             ProjectCommands.self, Sessions.self, SigningKeyCommands.self, Admin.self, CollectGarbage.self,
             SaveBackup.self, CopyDatabase.self, MigrateDatabase.self,
-            RestoreBackup.self, AuditCommands.self, HealthCommand.self, Relay.self,
+            RestoreBackup.self, DoctorCommand.self, ServiceCommands.self,
+            AuditCommands.self, HealthCommand.self, Relay.self,
         ],
         defaultSubcommand: Serve.self)
 

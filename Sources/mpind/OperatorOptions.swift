@@ -100,6 +100,12 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
+    /// The paths and URLs of all databases that the command works on, whatever their engines are.
+    func places() throws -> [String] {
+        guard stateDir != nil else { return [try service()] }
+        return try paths().map(\.path) + (database.map { [$0] } ?? [])
+    }
+
     private static let unclear = StartError("give either --database or --state-dir")
 
     /// The file names and paths of all databases that the command works on. The RPS's is not among them if it is not in

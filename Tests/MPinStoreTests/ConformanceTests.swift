@@ -31,9 +31,9 @@ final class ConformanceTests: XCTestCase {
         let engines: [(String, () async throws -> any Store)] = [
             ("memory", { MemoryStore() }), ("file", { try SQLiteStore(path: self.path) }),
             ("PostgreSQL", { try await Self.database().lasting() }),
-            ("PostgreSQL, short-lived", { try await Self.database().shortLived() }),
+            ("PostgreSQL, short-lived", { try await Self.database().shortLived(names: ServiceNames("a1")) }),
             (Self.pooled, { try await Self.pooledDatabase().lasting() }),
-            ("Redis", { try await StoreURL(RedisServer.shared.get().newURL()).shortLived() }),
+            ("Redis", { try await StoreURL(RedisServer.shared.get().newURL()).shortLived(names: ServiceNames("a1")) }),
         ]
         for (name, open) in engines {
             // It is the same engine.

@@ -32,6 +32,28 @@ final class PostgresStoreTests: XCTestCase {
         XCTAssertEqual(Set(kinds.split(separator: "\n")), ["lasting_item|p", "short_lived_item|u"])
     }
 
+    func testWhatOthersHavePutOnTheTablesIsFound() async throws {
+        let server = try PostgresServer.shared.get()
+        let url = try server.newDatabase()
+        let store = try await opened(url)
+        let nothing = try await store.foreign()
+        XCTAssertEqual(nothing, [])
+        try server.run(
+            """
+            CREATE FUNCTION back() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END';
+            CREATE TRIGGER "back\u{7}" BEFORE UPDATE ON lasting_item FOR EACH ROW EXECUTE FUNCTION back();
+            CREATE RULE keep AS ON DELETE TO short_lived_item DO INSTEAD NOTHING;
+            ALTER TABLE bucket ENABLE ROW LEVEL SECURITY
+            """, in: url)
+        let found = try await store.foreign()
+        XCTAssertEqual(
+            found,
+            [
+                "not of this program: rule keep on short_lived_item",
+                "not of this program: trigger back\\u{0007} on lasting_item", "row security is on: bucket",
+            ])
+    }
+
     /// Both transactions find neither item. Each makes one only if the other's is absent. If each locked only rows,
     /// both would succeed.
     func testTwoTransactionsDoNotBothActOnTheAbsenceOfWhatTheOtherMakes() async throws {

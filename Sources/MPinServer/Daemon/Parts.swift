@@ -28,6 +28,11 @@ package struct Parts: Sendable {
     package var audit = Audit.off
     /// Counts the requests for each identity, for the rate limits.
     package var counters: any Counters = LocalCounters()
+    /// The ``StoreURL`` of the counters.
+    package var countersURL = "memory:"
+    /// What names in shared stores begin with. Those of parts without a lasting database carry an id from their key file;
+    /// others learn it from the database.
+    package let names = ServiceNames()
 
     /// The version in the metrics.
     package var version = ""
@@ -145,6 +150,7 @@ package struct Daemon: Service {
                 let audit = daemon.parts.audit
                 services.append(AuditMarkWatch(marks: marks, audit: audit, clock: now, logger: daemon.logger))
             }
+            if let watch = server?.nameWatch { services.append(watch) }
             if let service = server?.service {
                 let seconds = service.rules.limits.keyWatchSeconds
                 services.append(KeyWatch(ring: service.keyRing, seconds: seconds, logger: daemon.logger))
@@ -223,6 +229,7 @@ extension Daemon {
         let mfa: MFAFace?
         /// The clock of the store; nil if the store is on this machine.
         let clock: StoreClock?
+        let nameWatch: NameWatch
 
         /// All HTTP interfaces of the service. That for MIRACL Trust is the first one, because its paths begin with
         /// `/rps/`, as Milagro's do, and have CORS rules of their own.
@@ -247,7 +254,9 @@ extension Daemon {
         let clock = try await storeClock(durable)
         var config = config
         if let clock { config.clock = { clock.now } }
+        let id = try await serviceID(durable, config)
         let shortLived = try await shortLivedStore(config.shortLived)
+        let nameWatch = try await nameWatch(id, durable, shortLived, config)
         watch(durable, shortLived, config)
         if let memory = shortLived as? MemoryStore { metrics.read { [(.shortLivedItems, [], Double(memory.count))] } }
         let appID = try await durable.setting("app_id") { Hex.encode(try randomBytes(16)) }
@@ -265,7 +274,8 @@ extension Daemon {
         let service = try await AuthenticationService(
             rules: config.rules, activationKey: config.activationKey, durable: durable,
             shortLived: config.layer(shortLived),
-            signals: try await opened(config.signals) { try await $0.signals() }, keyRing: keyRing, permitWatch: watch,
+            signals: try await opened(config.signals) { try await $0.signals(names: parts.names) }, keyRing: keyRing,
+            permitWatch: watch,
             authorities: authorities, permission: config.permission,
             observer: audit.note)
         let openID = try await openID(config, service, durable: durable, shortLived: shortLived)
@@ -297,7 +307,41 @@ extension Daemon {
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], shortLived: shortLived,
             auditMarks: durable.isNear ? nil : AuditMarks(in: durable), openID: openID,
-            trust: trust, mfa: mfa, clock: clock)
+            trust: trust, mfa: mfa, clock: clock, nameWatch: nameWatch)
+    }
+
+    /// The id of the service. Names in shared stores carry it from now on, unless servers of the version before use them.
+    private func serviceID(_ durable: any Store, _ config: RelyingPartyServiceConfig) async throws -> ServiceID {
+        do {
+            let id = try await ServiceID.find(in: durable, key: config.activationKey, at: config.clock())
+            if let sealed = id.sealed, sealed <= config.clock() { parts.names.carry(id.text) }
+            return id
+        } catch is ServiceID.ForeignKey {
+            throw StartError(
+                """
+                \(StoreURL.shown(config.database)): its service id is bound to another key file. Give that one; or, if this \
+                is a copy with keys of its own, run `mpind service renew-id`
+                """)
+        }
+    }
+
+    private func nameWatch(
+        _ id: ServiceID, _ durable: any Store, _ shortLived: any Store, _ config: RelyingPartyServiceConfig
+    ) async throws -> NameWatch {
+        var shared: [(url: String, store: any Store)] = []
+        if parts.names.service == nil {
+            shared = [(config.shortLived, shortLived)]
+            for url in [config.signals, parts.countersURL] where !shared.contains(where: { $0.url == url }) {
+                // Of these stores only the claim is used. One that does not answer now is no reason not to start.
+                if let store = try? await StoreURL(url).shortLived(names: parts.names) { shared.append((url, store)) }
+            }
+            shared.removeAll { $0.store is MemoryStore }
+        }
+        let watch = try await NameWatch(
+            id, parts.names, durable: durable, counters: parts.counters, shared: shared, clock: config.clock,
+            logger: logger)
+        if !shared.isEmpty { health.add("names") { watch.isHeld } }
+        return watch
     }
 
     /// The keys that certify signatures.
@@ -349,7 +393,7 @@ extension Daemon {
 
     /// Nothing is measured of a store in this process's memory.
     private func shortLivedStore(_ url: String) async throws -> any Store {
-        let store = try await opened(url) { try await $0.shortLived() }
+        let store = try await opened(url) { try await $0.shortLived(names: parts.names) }
         readPool(of: store, "short-lived")
         return store is MemoryStore ? store : MeteredStore(store, "short-lived", metrics: metrics)
     }

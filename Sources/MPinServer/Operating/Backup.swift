@@ -16,7 +16,7 @@ package enum Backup {
         do { try SQLiteConnection(path: database).run("VACUUM INTO ?", [.text(draft)]) } catch {
             throw StartError("\(database): cannot be copied (\(error))")
         }
-        let kind = try DatabaseKind(checking: draft)
+        let kind = try DatabaseKind(checking: draft, of: database)
         try finish(draft)
         guard link(draft, path) == 0 else { throw StartError("\(path): \(String(cString: strerror(errno)))") }
         try syncFolder(of: path)

@@ -7,9 +7,10 @@ package enum DatabaseKind: String, Sendable {
     case dta
     case rps
 
-    /// Checks the file at `path` and finds its kind. Throws for a damaged database, for one of a newer program, and for
-    /// any other file.
-    package init(checking path: String) throws {
+    /// Checks the file at `path` and finds its kind. Throws for a damaged database, for one of a newer program, for one with
+    /// triggers or other things that this program does not make, unless `allowsForeign`, and for any other file. Errors
+    /// name the file `name`, if it is a copy of that one.
+    package init(checking path: String, of name: String? = nil, allowsForeign: Bool = false) throws {
         guard access(path, F_OK) == 0 else { throw StartError("\(path): no such database") }
         do {
             let connection = try SQLiteConnection(path: path)
@@ -17,14 +18,16 @@ package enum DatabaseKind: String, Sendable {
             let done = try Schema.done(connection)
             guard !done.isEmpty else { throw StartError("not a database of this program") }
             let kind: DatabaseKind = done.contains(MasterShareSchema.firstStep) ? .dta : .rps
-            _ = try (kind == .dta ? MasterShareSchema.shares : Schema.items).missing(connection)
+            try allowsForeign ? kind.schema.requireTables(connection) : kind.schema.requireOwn(connection)
             self = kind
         } catch let error as StartError {
-            throw StartError("\(path): \(error)")
+            throw StartError("\(name ?? path): \(error)")
         } catch StoreError.unusable(let reason) {
-            throw StartError("\(path): \(reason)")
+            throw StartError("\(name ?? path): \(reason)")
         } catch {
-            throw StartError("\(path): not a whole database (\(error))")
+            throw StartError("\(name ?? path): not a whole database (\(error))")
         }
     }
+
+    var schema: Schema { self == .dta ? MasterShareSchema.shares : .items }
 }

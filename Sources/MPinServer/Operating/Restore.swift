@@ -46,7 +46,7 @@ package final class Restore {
         draft = try Backup.draft(database)
         do {
             try Self.copy(path, to: draft)
-            kind = try DatabaseKind(checking: draft)
+            kind = try DatabaseKind(checking: draft, of: path)
         } catch {
             Self.remove(draft)
             throw error
@@ -60,6 +60,7 @@ package final class Restore {
         if kind == .rps {
             try await Self.noteLost(in: draft, at: now)
             try await Self.keepTokens(of: isCopied ? aside : nil, in: draft, at: now)
+            if isCopied { try await Self.keepServiceID(of: aside, in: draft, at: now) }
         }
         try Backup.finish(draft)
     }
@@ -109,9 +110,10 @@ package final class Restore {
 
 extension Restore {
     /// Copies the current database to `aside`, if it is intact. So it need not be renamed, and there is a database of
-    /// this name at every moment. Takes over what has happened to its identities since the backup.
+    /// this name at every moment. Takes over what has happened to its identities since the backup, also if somebody has put
+    /// triggers or views into it: no connection obeys them.
     private func copyCurrent(_ path: String, at now: Moment) async throws {
-        guard let present = try? DatabaseKind(checking: database) else { return }
+        guard let present = try? DatabaseKind(checking: database, allowsForeign: true) else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
         try Backup.finish(database)
         isCopied = true
@@ -136,18 +138,28 @@ extension Restore {
     /// Lets the database have the admin tokens and the service tokens of the replaced one, which is at the path `old`.
     private static func keepTokens(of old: String?, in draft: String, at now: Moment) async throws {
         let store = try SQLiteStore(path: draft)
-        let present = try old.map { AdminTokens(in: try SQLiteStore(path: $0)) }
+        let present = try old.map { AdminTokens(in: try SQLiteStore(path: $0, allowsForeign: true)) }
         try await AdminTokens(in: store).replace(by: present, at: now)
-        let projects = try old.map { ProjectTokens(in: try SQLiteStore(path: $0)) }
+        let projects = try old.map { ProjectTokens(in: try SQLiteStore(path: $0, allowsForeign: true)) }
         try await ProjectTokens(in: store).replace(by: projects, at: now)
         await store.drain()
         if let old { unlink(old + ".lock") }
     }
 
+    /// Lets a backup from before there were ids have the id of the database that it replaces.
+    private static func keepServiceID(of old: String, in draft: String, at now: Moment) async throws {
+        let store = try SQLiteStore(path: draft)
+        try await ServiceID.keep(from: SQLiteStore(path: old, allowsForeign: true), in: store, at: now)
+        await store.drain()
+        unlink(old + ".lock")
+    }
+
     private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
         let store = try SQLiteStore(path: draft)
         let count = try await carryOver(
-            from: Table("identity", in: try SQLiteStore(path: old)), to: Table("identity", in: store), at: now)
+            from: Table("identity", in: try SQLiteStore(path: old, allowsForeign: true)),
+            to: Table("identity", in: store),
+            at: now)
         await store.drain()
         return count
     }

@@ -19,7 +19,7 @@ extension PostgresStore {
         let skipsFlush = durability != .durable && kind == .lasting
         // If a write may touch either of two items, the order of the change's writes matters.
         let place = place ?? writes.first { $0.keys.count > 1 }?.place
-        let steps = writes.map { (place: place ?? $0.place, command: sql.command($0, at: now)) }
+        let steps = writes.map { (place: place ?? $0.place, command: sql.command($0.named(names.own), at: now)) }
         let results =
             if let made = try await together(steps, skipsFlush: skipsFlush) { made } else {
                 try await apart(steps.map(\.command), skipsFlush: skipsFlush)
@@ -55,6 +55,19 @@ extension BlindWrite {
         switch self {
         case .put(let key, _), .append(let key, _, _), .replace(let key, _, _), .take(let key, _), .look(let key): key
         case .appendOrFill(_, _, let slot, _, _): slot
+        }
+    }
+
+    /// The same write under other names.
+    fileprivate func named(_ name: (ItemKey) -> ItemKey) -> BlindWrite {
+        switch self {
+        case .put(let key, let item): .put(name(key), item)
+        case .append(let key, let bytes, let otherwise): .append(name(key), bytes, otherwise: otherwise)
+        case .appendOrFill(let key, let bytes, let slot, let beginning, let first):
+            .appendOrFill(name(key), bytes, slot: name(slot), beginning: beginning, first: first)
+        case .replace(let key, let old, let new): .replace(name(key), old: old, new: new)
+        case .take(let key, let beginning): .take(name(key), beginning: beginning)
+        case .look(let key): .look(name(key))
         }
     }
 

@@ -2,8 +2,8 @@
 struct PostgresBuckets: BucketBook {
     private let store: PostgresStore
 
-    init(_ url: PostgresURL) async throws {
-        store = try await PostgresStore(url, .shortLived, patience: .seconds(1))
+    init(_ url: PostgresURL, names: ServiceNames) async throws {
+        store = try await PostgresStore(url, .shortLived, names: names, patience: .seconds(1))
     }
 
     var poolUse: PoolUse? { store.poolUse }
@@ -11,8 +11,8 @@ struct PostgresBuckets: BucketBook {
     func add(_ changes: [BucketChange]) async throws -> [Int64?] {
         let commands = changes.map { change in
             PostgresCommand(
-                Self.count, .text(change.name), .integer(change.interval), .integer(Int64(change.count)),
-                .integer(change.most))
+                Self.count, .text(store.names.own(change.name)), .integer(change.interval),
+                .integer(Int64(change.count)), .integer(change.most), .integer(change.known))
         }
         return try await store.exchange(commands, isChange: false).map { $0.rows.first?.first.flatMap(Self.number) }
     }
@@ -27,11 +27,12 @@ struct PostgresBuckets: BucketBook {
     private static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
     /// Adds $3 requests to a bucket that regains one request in $2 microseconds, and returns the microseconds until it is
-    /// full. It is never counted as full later than after $4 microseconds.
+    /// full. It is never counted as full later than after $4 microseconds, and before that not earlier than after $5.
     private static let count = """
-        INSERT INTO bucket AS there (key, full_again) VALUES ($1, \(now) + least($2::bigint * $3, $4::bigint))
+        INSERT INTO bucket AS there (key, full_again)
+        VALUES ($1, \(now) + least($5::bigint + $2::bigint * $3, $4::bigint))
         ON CONFLICT (key) DO UPDATE SET full_again =
-            least(greatest(there.full_again, \(now)) + $2::bigint * $3, \(now) + $4::bigint)
+            least(greatest(there.full_again, \(now) + $5::bigint) + $2::bigint * $3, \(now) + $4::bigint)
         RETURNING full_again - \(now)
         """
     private static let delete = "DELETE FROM bucket WHERE full_again < \(now)"

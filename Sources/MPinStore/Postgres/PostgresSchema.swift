@@ -112,6 +112,20 @@ enum PostgresSchema {
         return steps.map(\.name)
     }
 
+    /// Finds what a role with the right to change our tables has put on them.
+    static let foreign = """
+        WITH ours AS (
+            SELECT oid, relname, relkind, relrowsecurity FROM pg_class WHERE oid IN (
+                to_regclass('lasting_item'), to_regclass('short_lived_item'), to_regclass('bucket'),
+                to_regclass('mpind_schema')))
+        SELECT 'not of this program: trigger ' || tgname || ' on ' || relname
+            FROM pg_trigger JOIN ours ON ours.oid = tgrelid WHERE NOT tgisinternal
+        UNION ALL SELECT 'not of this program: rule ' || rulename || ' on ' || relname
+            FROM pg_rewrite JOIN ours ON ours.oid = ev_class
+        UNION ALL SELECT 'row security is on: ' || relname FROM ours WHERE relrowsecurity
+        UNION ALL SELECT 'not a table: ' || relname FROM ours WHERE relkind NOT IN ('r', 'p')
+        """
+
     /// The steps that the database does not have. Throws ``StoreError/unusable(_:)`` if it has a step of a newer program
     /// with which this one cannot work.
     private static func missing(_ link: PostgresLink, by deadline: ContinuousClock.Instant) async throws -> [Step] {

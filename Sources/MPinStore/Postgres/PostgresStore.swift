@@ -16,6 +16,8 @@ package final class PostgresStore: WholeStore {
 
     private let pool: PostgresPool
     let kind: Kind
+    /// What tables are called. A store of lasting items has no names of others in it.
+    let names: ServiceNames
     private let statements: Statements
     let sql: BlindStatements
     let batches = WriteBatches<PostgresCommand, PostgresResult>()
@@ -38,17 +40,22 @@ package final class PostgresStore: WholeStore {
     /// How often a transaction starts again because others changed the same items.
     private static let tries = 8
 
-    private init(opening url: PostgresURL, _ kind: Kind, patience: Duration) {
+    private init(
+        opening url: PostgresURL, _ kind: Kind, names: ServiceNames = ServiceNames(), patience: Duration
+    ) {
         pool = PostgresPool(url)
         self.kind = kind
+        self.names = names
         statements = Statements(table: kind.rawValue)
         sql = BlindStatements(table: kind.rawValue)
         self.patience = patience
     }
 
     /// Connects to the database and brings its schema up to date.
-    package convenience init(_ url: PostgresURL, _ kind: Kind, patience: Duration = .seconds(5)) async throws {
-        self.init(opening: url, kind, patience: patience)
+    package convenience init(
+        _ url: PostgresURL, _ kind: Kind, names: ServiceNames = ServiceNames(), patience: Duration = .seconds(5)
+    ) async throws {
+        self.init(opening: url, kind, names: names, patience: patience)
         _ = try await upgrade(lockPatience: .seconds(2))
     }
 
@@ -66,7 +73,15 @@ package final class PostgresStore: WholeStore {
         }
     }
 
+    /// What somebody has added to our tables: triggers, rules, row security, and what is there in the place of a table.
+    package func foreign() async throws -> [String] {
+        try await single(PostgresCommand(PostgresSchema.foreign)).rows.compactMap { row in
+            row.first.flatMap(\.self).map { String(decoding: $0, as: UTF8.self).escaped }
+        }.sorted()
+    }
+
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        let key = names.own(key)
         let command = PostgresCommand(statements.read, .text(key.table), .text(key.key), .integer(now.microseconds))
         return try await single(command).rows.first.flatMap(Self.item)
     }
@@ -75,7 +90,7 @@ package final class PostgresStore: WholeStore {
         _ table: String, after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, item: StoredItem)] {
         let command = PostgresCommand(
-            key == nil ? statements.listFromStart : statements.listAfter, .text(table), .text(key ?? ""),
+            key == nil ? statements.listFromStart : statements.listAfter, .text(names.own(table)), .text(key ?? ""),
             .integer(now.microseconds), .integer(Int64(limit)))
         return try await page(command).rows.compactMap { row in
             guard let item = Self.item(row), row.count == 3, let key = row[2] else { return nil }
@@ -107,6 +122,7 @@ package final class PostgresStore: WholeStore {
     }
 
     package func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        let key = names.own(key)
         let command = PostgresCommand(statements.take, .text(key.table), .text(key.key))
         let item = try await single(command, isChange: true).rows.first.flatMap(Self.item)
         return item?.isLive(at: now) == true ? item : nil
@@ -138,10 +154,12 @@ package final class PostgresStore: WholeStore {
     ) async throws -> Result {
         let keys = ItemKey.inOrder(keys)
         return try await again { [self] link, deadline in
-            let rows = try await begin(link, keys, durability, by: deadline)
+            // The names may change meanwhile.
+            let stored = keys.map(names.own)
+            let rows = try await begin(link, stored, durability, by: deadline)
             var items = Items(zip(keys, rows).map { ($0, $1?.isLive(at: now) == true ? $1 : nil) })
             let result = try change(&items)
-            let writes = zip(zip(keys, rows), try items.changed()).compactMap { old, new in
+            let writes = zip(zip(stored, rows), try items.changed()).compactMap { old, new in
                 write(old.0, old.1, new, at: now, isDurable: durability == .durable)
             }
             try await commit(link, writes, by: deadline)

@@ -6,12 +6,21 @@ import Synchronization
 /// A connection to a server that may be used.
 struct RedisSession: Sendable {
     let link: RedisLink
-    /// What all names begin with while this server is the primary.
-    let prefix: [UInt8]
+    /// What the names of all services begin with while this server is the primary.
+    let run: [UInt8]
+    /// What all names of this service begin with, as long as ``ServiceNames`` do not change.
+    private(set) var prefix: [UInt8] = []
     /// The names under which the server knows our scripts.
     let scripts: [RedisScript: [UInt8]]
     /// The losses of the server before this session.
     let losses: Int
+
+    /// The session with the names of now.
+    fileprivate func named(_ names: ServiceNames) -> RedisSession {
+        var session = self
+        session.prefix = names.service.map { run + Array("\($0):".utf8) } ?? run
+        return session
+    }
 }
 
 /// Keeps one connection on an event loop, which is opened when somebody needs it, and again when it was lost.
@@ -36,6 +45,7 @@ final class RedisClient: Sendable {
     }
 
     private let url: RedisURL
+    private let names: ServiceNames
     private let loop: any EventLoop
     private let losses: RedisLosses
     private let trips: TripCount
@@ -47,18 +57,18 @@ final class RedisClient: Sendable {
     private static let opening = DispatchQueue(label: "redis open", qos: .utility, attributes: .concurrent)
 
     init(
-        _ url: RedisURL, on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any(),
+        _ url: RedisURL, names: ServiceNames, on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any(),
         _ losses: RedisLosses = RedisLosses(), _ trips: TripCount = TripCount()
     ) {
-        (self.url, self.loop, self.losses, self.trips) = (url, loop, losses, trips)
+        (self.url, self.names, self.loop, self.losses, self.trips) = (url, names, loop, losses, trips)
     }
 
     /// The open connection; nil if there is none.
-    var session: RedisSession? { state.withLock { usable(&$0) } }
+    var session: RedisSession? { state.withLock { usable(&$0) }?.named(names) }
 
     /// The connection. If there is none, opens one or waits for it. Throws ``StoreError/unavailable(_:)``.
     func session(by deadline: ContinuousClock.Instant) async throws -> RedisSession {
-        try await withCheckedThrowingContinuation { waiter in
+        let session: RedisSession = try await withCheckedThrowingContinuation { waiter in
             switch nextStep(waiter) {
             case .use(let session): waiter.resume(returning: session)
             case .fail(let reason): waiter.resume(throwing: StoreError.unavailable(reason))
@@ -70,6 +80,7 @@ final class RedisClient: Sendable {
                 }
             }
         }
+        return session.named(names)
     }
 
     private enum Step {
@@ -136,7 +147,7 @@ final class RedisClient: Sendable {
                         let answer = try RedisGreeting(url).greet(connection)
                         let link = try RedisLink(connection, answer.tenure, on: loop, trips)
                         return RedisSession(
-                            link: link, prefix: answer.prefix, scripts: answer.scripts, losses: losses)
+                            link: link, run: answer.prefix, scripts: answer.scripts, losses: losses)
                     })
             }
         }
@@ -159,10 +170,10 @@ extension RedisClient {
                 let reply = try await session.link.exchange(RedisCommands(session, words(session)), by: deadline)
                 guard case .error(let message) = reply else { return reply }
                 failure = "Redis: " + message
-                guard Self.endsSession(message), withoutReplicas != session.prefix else {
+                guard Self.endsSession(message), withoutReplicas != session.run else {
                     throw StoreError.unavailable(failure)
                 }
-                if message.hasPrefix("NOREPLICAS") { withoutReplicas = session.prefix }
+                if message.hasPrefix("NOREPLICAS") { withoutReplicas = session.run }
                 losses.add(after: session.losses)
             } catch RedisFailure.lost(let reason) {
                 losses.add(after: session.losses)

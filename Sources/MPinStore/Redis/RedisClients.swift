@@ -8,13 +8,14 @@ struct RedisClients: Sendable {
     private let clients: [ObjectIdentifier: RedisClient]
     private let other: RedisClient
 
-    init(_ url: RedisURL) {
+    init(_ url: RedisURL, names: ServiceNames) {
         let (loops, trips, losses) = (MultiThreadedEventLoopGroup.singleton, trips, RedisLosses())
         clients = Dictionary(
             uniqueKeysWithValues: loops.makeIterator().map { loop in
-                (ObjectIdentifier(loop), RedisClient(url, on: loop, losses, trips))
+                (ObjectIdentifier(loop), RedisClient(url, names: names, on: loop, losses, trips))
             })
-        other = clients[ObjectIdentifier(loops.any())] ?? RedisClient(url, on: loops.any(), losses, trips)
+        other =
+            clients[ObjectIdentifier(loops.any())] ?? RedisClient(url, names: names, on: loops.any(), losses, trips)
     }
 
     /// The client of the event loop on which the caller runs; one of them for a caller on another thread.

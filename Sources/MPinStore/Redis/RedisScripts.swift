@@ -104,16 +104,17 @@ enum RedisScript: String, CaseIterable {
         return count
         """
 
-    /// Adds requests to buckets. For each key there are three arguments: the microseconds in which it regains a request,
-    /// the number of requests, and the most microseconds after which it is full again. Returns the microseconds until
-    /// each bucket is full.
+    /// Adds requests to buckets. For each key there are four arguments: the microseconds in which it regains a request,
+    /// the number of requests, the most microseconds after which it is full again, and the least before the requests are
+    /// added. Returns the microseconds until each bucket is full.
     case count = """
         local time, results = redis.call('TIME'), {}
         local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
         for number, key in ipairs(KEYS) do
-            local interval, count, most =
-                tonumber(ARGV[3 * number - 2]), tonumber(ARGV[3 * number - 1]), tonumber(ARGV[3 * number])
-            local full = math.max(tonumber(redis.call('GET', key) or '0'), now) + interval * count
+            local interval, count, most, known =
+                tonumber(ARGV[4 * number - 3]), tonumber(ARGV[4 * number - 2]), tonumber(ARGV[4 * number - 1]),
+                tonumber(ARGV[4 * number])
+            local full = math.max(tonumber(redis.call('GET', key) or '0'), now + known) + interval * count
             local left = math.min(full - now, most)
             redis.call('SET', key, string.format('%.0f', now + left), 'PX', math.ceil(left / 1000) + 1)
             results[number] = left

@@ -23,8 +23,10 @@ package final class RedisStore: Store {
     private static let pageSize = 500
 
     /// Connects to the server. Throws ``StoreError/unavailable(_:)`` if it cannot be used.
-    package init(_ url: RedisURL, patience: Duration = .seconds(5)) async throws {
-        clients = RedisClients(url)
+    package init(
+        _ url: RedisURL, names: ServiceNames = ServiceNames(), patience: Duration = .seconds(5)
+    ) async throws {
+        clients = RedisClients(url, names: names)
         self.patience = patience
         _ = try await clients.ofCaller.session(by: .now + patience)
     }
@@ -174,10 +176,10 @@ extension RedisStore {
     private func scan(_ pattern: String, _ take: ([String]) async throws -> Bool) async throws {
         var cursor = "0"
         repeat {
-            let deadline = ContinuousClock.now + patience
-            let session = try await clients.ofCaller.session(by: deadline)
-            let reply = try await single(by: deadline) { _ in
-                [
+            var prefix = 0
+            let reply = try await single(by: .now + patience) { session in
+                prefix = session.prefix.count
+                return [
                     .text("SCAN"), .text(cursor), .text("MATCH"), .name(pattern), .text("COUNT"),
                     .text("\(Self.pageSize)"),
                 ]
@@ -186,7 +188,7 @@ extension RedisStore {
             cursor = reply[0].text
             let table = pattern.dropLast().utf8.count
             let names = reply[1].array.compactMap(\.bytes).map {
-                String(decoding: $0.dropFirst(session.prefix.count + table), as: UTF8.self)
+                String(decoding: $0.dropFirst(prefix + table), as: UTF8.self)
             }
             guard try await take(names) else { return }
         } while cursor != "0"

@@ -20,7 +20,8 @@ extension Settings {
             }
         parts.exposure = try exposure()
         parts.rates = rates()
-        parts.counters = try StoreURL(self[ServerOptions.counters]).counters()
+        parts.countersURL = self[ServerOptions.counters]
+        parts.counters = try StoreURL(parts.countersURL).counters(names: parts.names)
         parts.adminListen = try adminListen()
         parts.healthListen = try healthListen()
         return parts
@@ -135,6 +136,7 @@ extension Settings {
         config.allowOrigin = self[ServerOptions.allowOrigin]
         apply(to: &config.limits)
         var parts = Parts()
+        parts.names.carry(ServiceID.derived(from: config.requestKey, part: "dta"))
         parts.audit = try audit(config.name)
         parts.authorities = [config]
         return parts
@@ -211,6 +213,7 @@ extension Settings {
         try apply(to: &config)
         apply(to: &config.limits)
         var parts = Parts()
+        parts.names.carry(ServiceID.derived(from: config.linkKey, part: "rpa"))
         config.audit = try audit("rpa")
         parts.audit = config.audit
         parts.rpa = config
