@@ -1961,6 +1961,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_session_get_last_provider(
  * nobody is logged in.
  *
  * In: name: sub, name, email, email_verified ("true"), picture or updated_at.
+ *   email_verified is about this email: both are from one document, the ID
+ *   token or userinfo. A login whose documents contradict each other fails.
  * Returns: as mpin_session_get_last_provider().
  */
 MPIN_API MPIN_CHECK mpin_status mpin_session_get_claim(

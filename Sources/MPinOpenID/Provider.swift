@@ -109,7 +109,7 @@ extension OpenIDProvider {
         if let login = progress.login { isAdmitted = try await admits(login, to: client) }
         var isAllowed = client.isFirstParty && request.device == nil
         if !isAllowed, request.device == nil, let login = progress.login {
-            isAllowed = try await consents.cover(request.scopes, of: client, by: login.userID, at: now)
+            isAllowed = try await consents.cover(request.scopesToAllow(client), of: client, by: login.userID, at: now)
         }
         return request.step(
             progress, isExpected: { request.expects(subjects.subject(of: $0.userID, for: client)) },
@@ -125,9 +125,9 @@ extension OpenIDProvider {
 
     private static let silentSeconds = 300
 
-    /// Stores that the user allows the client the scopes of the request.
+    /// Stores that the user allows the client what the request needs the consent to.
     package func allow(_ request: AuthorizationRequest, of client: Client, by login: UserLogin) async throws {
-        try await consents.allow(request.scopes, of: client, by: login.userID, at: now)
+        try await consents.allow(request.scopesToAllow(client), of: client, by: login.userID, at: now)
     }
 
     /// Returns the parameters that the browser takes back to the client after ``AuthorizationStep/answer(_:)``: a new

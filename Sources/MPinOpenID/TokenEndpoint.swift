@@ -76,13 +76,15 @@ extension OpenIDProvider {
     func issue(
         _ authorization: Authorization, _ new: NewGrant, _ grant: Client.Grant, to client: Client
     ) async throws -> TokenAnswer {
-        guard try await isPermitted(authorization.login, at: client) else { throw TokenFault.invalidGrant }
+        guard try await isPermitted(authorization.login, at: client),
+            let allowed = try await consented(authorization, to: client)
+        else { throw TokenFault.invalidGrant }
         let isLasting = authorization.isOffline || client.refreshesWithoutOfflineAccess
         let token = isLasting ? new.token : nil
         try await grants.begin(new.id, token, authorization, client.lifetimes, at: now)
         observer(.granted(clientID: client.id, grant: grant, authorization.login))
         return try await answer(
-            authorization, scopes: authorization.scopes, nonce: authorization.nonce, new.id, token, for: client)
+            allowed, scopes: authorization.scopes, nonce: authorization.nonce, new.id, token, for: client)
     }
 
     /// Redeems a refresh token for new tokens, among them the next refresh token (RFC 6749 section 6).
@@ -99,7 +101,7 @@ extension OpenIDProvider {
             throw TokenFault(.invalidScope, "more than was granted")
         }
         guard try await isPermitted(known.login, at: client) else { throw TokenFault.invalidGrant }
-        guard try await isConsented(known, to: client) else {
+        guard let allowed = try await consented(known, to: client) else {
             // A consent that the user gives again later must not bring the old tokens back.
             try await grants.revoke(token.grantID, at: now)
             throw TokenFault.invalidGrant
@@ -112,7 +114,7 @@ extension OpenIDProvider {
             throw TokenFault.invalidGrant
         case .granted(let authorization):
             observer(.granted(clientID: client.id, grant: .refreshToken, authorization.login))
-            return try await answer(authorization, scopes: scopes, nonce: nil, next.grantID, next, for: client)
+            return try await answer(allowed, scopes: scopes, nonce: nil, next.grantID, next, for: client)
         }
     }
 
@@ -138,8 +140,11 @@ extension OpenIDProvider {
         guard let access = maker.access(token, at: now),
             let (authorization, client) = try await authorization(of: access)
         else { throw BearerFault.invalidToken }
+        // Whoever gets an exchanged token may be trusted with nothing but what the token is for.
+        guard !access.isExchanged || access.audiences.contains(issuer) else { throw BearerFault.invalidToken }
         guard access.scopes.contains("openid") else { throw BearerFault.insufficientScope }
-        let (userID, requested) = (authorization.login.userID, authorization.claims.userinfo)
+        let userID = authorization.login.userID
+        let requested = access.isExchanged ? [] : authorization.claims(of: access.scopes)
         var claims: [String: JSONValue] = [:]
         if UserClaims.areWanted(scopes: access.scopes, requested: requested) {
             let profile = try await profiles.profile(of: userID, at: now)
@@ -150,20 +155,23 @@ extension OpenIDProvider {
         return .object(claims)
     }
 
-    /// Returns whether the user's consent to what was granted still stands. Clients of the operator need none.
-    private func isConsented(_ authorization: Authorization, to client: Client) async throws -> Bool {
-        guard !client.isFirstParty else { return true }
-        return try await consents.cover(authorization.scopes, of: client, by: authorization.login.userID, at: now)
+    /// Returns what was granted, with those claims only that the user has allowed: earlier versions did not ask about
+    /// claims. Nil if the user's consent to the scopes no longer stands. Clients of the operator need none.
+    private func consented(_ authorization: Authorization, to client: Client) async throws -> Authorization? {
+        guard !client.isFirstParty else { return authorization }
+        let allowed = try await consents.scopes(of: client, by: authorization.login.userID, at: now)
+        return authorization.scopes.allSatisfy(allowed.contains) ? authorization.limited(to: allowed) : nil
     }
 
     /// Returns what was granted with an access token, and the client that the token was issued to. Nil if the token or
     /// its grant is revoked, if its user may no longer log in, may not use the client or has withdrawn the consent, or
     /// if its client is disabled, or the client from whose token it was exchanged.
     func authorization(of access: TokenMaker.Access) async throws -> (Authorization, Client)? {
-        guard let authorization = try await grants.authorization(access.grantID, at: now),
+        guard let granted = try await grants.authorization(access.grantID, at: now),
             let client = try await client(access.clientID), !client.isDisabled,
-            let first = access.isExchanged ? try await self.client(authorization.clientID) : client, !first.isDisabled,
-            try await isConsented(authorization, to: first), try await isPermitted(authorization.login, at: first)
+            let first = access.isExchanged ? try await self.client(granted.clientID) : client, !first.isDisabled,
+            let authorization = try await consented(granted, to: first),
+            try await isPermitted(authorization.login, at: first)
         else { return nil }
         guard access.isExchanged else { return (authorization, client) }
         return try await grants.isRevoked(token: access.id, at: now) ? nil : (authorization, client)

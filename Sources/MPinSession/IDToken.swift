@@ -10,7 +10,7 @@ struct IDToken {
     /// The largest token that is read, in bytes.
     private static let maxBytes = 16 << 10
     /// How far the clocks of provider and device may differ, in seconds.
-    private static let leeway: Int64 = 60
+    private static let leeway = 60.0
 
     /// What a token must say.
     struct Expectation {
@@ -50,15 +50,31 @@ struct IDToken {
         guard case .string(let subject)? = claims["sub"], !subject.isEmpty else { throw refusal("no sub") }
         if let known = expected.subject, known != subject { throw refusal("of another user") }
         try checkAudience(claims, expected.clientID)
-        guard case .int(let expiry)? = claims["exp"], Int64(expiry) > expected.now &- leeway else {
-            throw refusal("expired, or without exp")
-        }
-        guard case .int(let issued)? = claims["iat"], Int64(issued) <= expected.now &+ leeway else {
-            throw refusal("issued in the future, or without iat")
-        }
+        try checkTimes(claims, now: Double(expected.now))
         if let nonce = expected.nonce, claims["nonce"] != .string(nonce) { throw refusal("not for this login (nonce)") }
         if let hash = claims["at_hash"], hash != .string(half(expected.accessToken)) {
             throw refusal("not of this access token (at_hash)")
+        }
+    }
+
+    private static func checkTimes(_ claims: JSONValue, now: Double) throws(SDKError) {
+        guard let expiry = seconds(claims["exp"]), expiry > now - leeway else {
+            throw refusal("expired, or without exp")
+        }
+        guard let issued = seconds(claims["iat"]), issued <= now + leeway else {
+            throw refusal("issued in the future, or without iat")
+        }
+        guard let claim = claims["nbf"], claim != .null else { return }
+        guard let begin = seconds(claim), begin <= now + leeway else { throw refusal("not valid yet (nbf)") }
+    }
+
+    /// A time in seconds since 1970, which may have a fraction (NumericDate, RFC 7519 section 2). Nil if the claim is no
+    /// number.
+    private static func seconds(_ claim: JSONValue?) -> Double? {
+        switch claim {
+        case .int(let seconds)?: Double(seconds)
+        case .double(let seconds)?: seconds
+        default: nil
         }
     }
 

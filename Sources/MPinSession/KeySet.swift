@@ -50,7 +50,7 @@ enum SignatureAlgorithm: String {
     case rs256 = "RS256"
     case es256 = "ES256"
 
-    /// Whether a key, a JWK, is one for signatures by this algorithm. RSA keys have at least 2048 bits.
+    /// Whether a key, a JWK, is one for signatures by this algorithm.
     func suits(_ key: JSONValue) -> Bool {
         guard key["use"] == nil || key["use"] == .string("sig"),
             key["alg"] == nil || key["alg"] == .string(rawValue)
@@ -58,11 +58,26 @@ enum SignatureAlgorithm: String {
         switch self {
         case .es256: return key["kty"] == .string("EC") && key["crv"] == .string("P-256")
         case .rs256:
-            guard key["kty"] == .string("RSA"), case .string(let text)? = key["n"], text.utf8.count <= 2048,
-                let modulus = Base64URL.decode(text)
+            guard key["kty"] == .string("RSA"), let modulus = Self.number("n", of: key),
+                let exponent = Self.number("e", of: key)
             else { return false }
-            return modulus.drop { $0 == 0 }.count >= 256
+            return Self.isStrong(modulus: modulus, exponent: exponent)
         }
+    }
+
+    /// A member of an RSA key without zeros in front, at most 16384 bits long. Nil if the key has none.
+    private static func number(_ member: String, of key: JSONValue) -> ArraySlice<UInt8>? {
+        guard case .string(let text)? = key[member], text.utf8.count <= 2731 else { return nil }
+        return Base64URL.decode(text)?.drop { $0 == 0 }
+    }
+
+    /// Whether an RSA key has at least 2048 bits (RFC 7518 section 3.3) and an exponent that can be one: an odd number
+    /// from 3 on. With the exponent 1 a signature is no more than the padded hash, and anybody can write it. libcrypto
+    /// takes no exponent above 64 bits with a large modulus.
+    private static func isStrong(modulus: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) -> Bool {
+        guard let highest = modulus.first, let lowest = exponent.last else { return false }
+        let bits = modulus.count * 8 - highest.leadingZeroBitCount
+        return bits >= 2048 && lowest & 1 == 1 && Array(exponent) != [1] && exponent.count <= 8
     }
 
     func verify(_ token: SecretText, _ key: JSONValue) throws(SDKError) {

@@ -76,17 +76,16 @@ extension AppSession {
         _ requests: Requests
     ) throws(SDKError) -> SessionRecord {
         let answer = received.answer
-        var profile = Profile()
+        var claims: JSONValue?
         if provider.issuer != nil {
             guard let token = answer.id_token else { throw SDKError(.tokenInvalid, "the provider gave no ID token") }
-            let verified = try verify(token, received, provider, nonce: nonce, subject: nil, requests)
-            profile = Profile(verified.claims)
+            claims = try verify(token, received, provider, nonce: nonce, subject: nil, requests).claims
         }
         return SessionRecord(
             id: try randomText(), provider: provider.name, userID: userID, accessToken: answer.access_token,
             refreshToken: answer.refresh_token, idToken: answer.id_token, tokenType: answer.token_type ?? "Bearer",
             scope: answer.scope ?? scope, expiry: received.expiry,
-            profile: try userinfo(of: provider, answer.access_token, profile, requests))
+            profile: try profile(of: provider, answer.access_token, claims, requests))
     }
 
     func verify(
@@ -100,16 +99,20 @@ extension AppSession {
             token, expected, keys: keys, at: endpoints(of: provider, requests).keys, requests)
     }
 
-    /// Completes the profile with what userinfo says about the same user. A provider that does not answer leaves the
-    /// profile as it is.
-    private func userinfo(
-        of provider: Provider, _ token: SecretText, _ profile: Profile, _ requests: Requests
+    /// Returns what ID token and userinfo say about the user. `claims` are those of the ID token; nil if the provider
+    /// has none. A provider that does not answer leaves it at what the token says.
+    private func profile(
+        of provider: Provider, _ token: SecretText, _ claims: JSONValue?, _ requests: Requests
     ) throws(SDKError) -> Profile {
+        let own = try claims.map { claims throws(SDKError) in try Profile(claims, in: "ID token") }
         let url = try endpoints(of: provider, requests).userinfo
-        guard !url.isEmpty, let claims = try? requests.document("userinfo", url, bearer: token) else { return profile }
-        let told = Profile(claims, names: provider.claimNames)
-        if provider.issuer == nil { return told }
-        return told.sub == profile.sub ? profile.completed(by: told) : profile
+        guard !url.isEmpty, let told = try? requests.document("userinfo", url, bearer: token) else {
+            return own ?? Profile()
+        }
+        if let claims { try DecidingClaims.compare(claims, told, names: provider.claimNames) }
+        let other = try Profile(told, in: "userinfo", names: provider.claimNames)
+        guard let own else { return other }
+        return other.sub == own.sub ? own.completed(by: other) : own
     }
 
     /// 43 random characters, for 32 bytes.

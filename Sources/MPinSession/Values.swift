@@ -47,25 +47,6 @@ public struct Profile: Codable, Sendable, Equatable {
     /// Makes a profile without claims.
     public init() {}
 
-    /// Takes the claims of an ID token or of userinfo. `names` says under which name a provider sends a claim, for
-    /// providers that use names of their own. Numbers and truth values become text.
-    init(_ claims: JSONValue, names: [String: String] = [:]) {
-        func text(_ claim: String) -> String {
-            switch claims[names[claim] ?? claim] {
-            case .string(let text): text
-            case .bool(let flag): flag ? "true" : "false"
-            case .int(let number): String(number)
-            default: ""
-            }
-        }
-        sub = text("sub")
-        name = text("name")
-        email = text("email")
-        emailVerified = text("email_verified")
-        picture = text("picture")
-        updatedAt = text("updated_at")
-    }
-
     /// The claim with that name in OpenID Connect; empty for an unknown name.
     public subscript(claim: String) -> String {
         switch claim {
@@ -79,16 +60,6 @@ public struct Profile: Codable, Sendable, Equatable {
         }
     }
 
-    /// This profile, with the claims of `other` where this one has none.
-    func completed(by other: Profile) -> Profile {
-        var all = self
-        all.name = name.isEmpty ? other.name : name
-        all.email = email.isEmpty ? other.email : email
-        all.emailVerified = emailVerified.isEmpty ? other.emailVerified : emailVerified
-        all.picture = picture.isEmpty ? other.picture : picture
-        all.updatedAt = updatedAt.isEmpty ? other.updatedAt : updatedAt
-        return all
-    }
 }
 
 /// What an app passes to a smaller app: who the user is, and an access token that can do less and cannot be renewed.

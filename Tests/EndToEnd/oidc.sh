@@ -11,7 +11,7 @@ folder=$(dirname "$0")
 python=$root/build/oidc-venv/bin/python
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
 "$python" "$folder/relying_party.py" >"$work/clients.yaml"
-start_server --force-activate --clients "$work/clients.yaml"
+start_server --force-activate --clients "$work/clients.yaml" --internal-target 127.0.0.1
 mkdir -p "$root/build/browser"
 export HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$root/build/browser
 export MPIN_EXAMPLE=$root/build/mpin-example MPIN_SERVER=$root/build/mpind MPIN_STATE=$work/state

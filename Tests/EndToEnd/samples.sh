@@ -54,7 +54,9 @@ start_nginx() {
     python3 -B "$samples/nginx/dashboard.py" "$app_port" 2>"$sites/dashboard.log" &
     mkdir "$sites/nginx"
     sed -e "s/listen 443 ssl/listen 127.0.0.1:$port/" -e '/ssl_certificate/d' -e "s/127.0.0.1:3000/127.0.0.1:$app_port/" \
-        -e "s|http://127.0.0.1:8005|$backend|" "$samples/nginx/site.conf" >"$sites/nginx/site.conf"
+        -e "s|http://127.0.0.1:8005|$backend|" -e "s|https://app.example.com|$nginx_url|" \
+        -e "s/server_name app.example.com/server_name 127.0.0.1/" -e "s/Host app.example.com/Host 127.0.0.1:$port/" \
+        -e "s/X-Mpin-Client app/X-Mpin-Client dashboard/" "$samples/nginx/site.conf" >"$sites/nginx/site.conf"
     cat >"$sites/nginx.conf" <<END
 user www-data;
 daemon off;

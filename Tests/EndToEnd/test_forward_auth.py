@@ -10,6 +10,8 @@ import json
 import os
 import re
 import socket
+import ssl
+import struct
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -116,7 +118,9 @@ def nginx(app: App) -> Iterator[str]:
     (port,) = free_ports(1)
     folder = WORK / "nginx"
     folder.mkdir()
-    site = snippet("nginx", app).replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
+    site = snippet("nginx", app).replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl http2")
+    site = site.replace("server_name app.example.com", "server_name localhost").replace("X-Mpin-Client app;", "X-Mpin-Client behind-nginx;")
+    site = re.sub(r"(X-Original-URL https://|Host )app\.example\.com", rf"\g<1>localhost:{port}", site)
     site = site.replace("/etc/ssl/app.example.com.pem", CERTIFICATE)
     site = site.replace("/etc/ssl/app.example.com.key", str(WORK / "site.key"))
     (folder / "site.conf").write_text(site)
@@ -132,7 +136,7 @@ def nginx(app: App) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def caddy(app: App) -> Iterator[str]:
     (port,) = free_ports(1)
-    site = snippet("caddy", app)
+    site = snippet("caddy", app).replace("X-Mpin-Client app", "X-Mpin-Client behind-caddy")
     tls = f"tls {CERTIFICATE} {WORK}/site.key\n"
     site = site.replace("app.example.com {", f"https://localhost:{port} {{\n\tbind 127.0.0.1\n\t{tls}")
     assert tls in site
@@ -207,7 +211,7 @@ def cookie_lines(answer: requests.Response) -> list[str]:
 ALICE = {"Remote-User": ["alice@example.com"], "Remote-Name": ["alice@example.com"], "Remote-Email": ["alice@example.com"]}
 
 
-def named(answer: requests.Response) -> dict[str, list[str]]:
+def named_headers(answer: requests.Response) -> dict[str, list[str]]:
     """Returns the headers of `identity` that have a value."""
     return {name: values for name, values in identity(answer).items() if values != [""]}
 
@@ -234,9 +238,9 @@ def test_a_login(host: str, app: App, alice: Visitor) -> None:
         assert part in session.split("; ")
     assert app.calls == []
     inside = alice.visit(page)
-    assert named(inside) == ALICE
+    assert named_headers(inside) == ALICE
     assert inside.json()["path"] == "/private/%E4?x=1&y=%2F+z"
-    assert named(alice.visit(host + "/", method="POST", data="x" * 10_000)) == ALICE
+    assert named_headers(alice.visit(host + "/", method="POST", data="x" * 10_000)) == ALICE
     # The next login in this browser needs no PIN, and has another cookie.
     old = alice.browser.cookies[SESSION]
     del alice.browser.cookies[SESSION]
@@ -259,7 +263,7 @@ def test_nobody_names_himself(host: str, app: App, alice: Visitor) -> None:
     assert alice.visit(host + "/", {**PAGE, **SPOOFED}).status_code == 302
     assert app.calls == []
     alice.enter(host + "/")
-    assert named(alice.visit(host + "/", {**PAGE, **SPOOFED})) == ALICE
+    assert named_headers(alice.visit(host + "/", {**PAGE, **SPOOFED})) == ALICE
 
 
 def test_whoever_is_not_logged_in(host: str, app: App, alice: Visitor) -> None:
@@ -347,6 +351,141 @@ def test_a_browser_cannot_choose_the_host(nginx: str, caddy: str, phone: Phone) 
         answer = stranger.visit(host + "/", {**PAGE, **foreign})
         assert "evil" not in answer.headers.get("Location", "")
     assert stranger.visit(nginx + "/", {**PAGE, **foreign, **cookie}).status_code != 200
+
+
+def over_http1(address: str, lines: list[str]) -> bytes:
+    """Sends a request of these lines to a host, and returns its answer. The names in the lines are those that it says."""
+    port = urlsplit(address).port
+    tls = ssl.create_default_context(cafile=CERTIFICATE)
+    with socket.create_connection(("127.0.0.1", port)) as plain, tls.wrap_socket(plain, server_hostname="localhost") as line:
+        line.sendall("".join(f"{text}\r\n" for text in [*lines, "Connection: close", ""]).encode())
+        return b"".join(iter(lambda: line.recv(65536), b""))
+
+
+def over_http2(address: str, fields: list[tuple[str, str]]) -> bytes:
+    """Sends a request of these fields to a host by HTTP/2 (RFC 9113). Returns the first byte of the answer's fields, by which
+    HPACK (RFC 7541) spells `:status: 200` as 0x88, or nothing if the host has refused the request as malformed."""
+    port = urlsplit(address).port
+    tls = ssl.create_default_context(cafile=CERTIFICATE)
+    tls.set_alpn_protocols(["h2"])
+
+    def frame(kind: int, flags: int, stream: int, body: bytes = b"") -> bytes:
+        return struct.pack(">I", len(body))[1:] + struct.pack(">BBI", kind, flags, stream) + body
+
+    # Each field is a literal without a place in the table, and without the code of Huffman.
+    block = b"".join(
+        b"\0" + b"".join(struct.pack("B", len(text)) + text for text in (name.encode(), value.encode()))
+        for name, value in fields
+    )
+    with socket.create_connection(("127.0.0.1", port)) as plain, tls.wrap_socket(plain, server_hostname="localhost") as line:
+        assert line.selected_alpn_protocol() == "h2"
+        line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0) + frame(1, 5, 1, block))
+        with line.makefile("rb") as answer:
+            while head := answer.read(9):
+                body = answer.read(int.from_bytes(head[:3], "big"))
+                if head[3] == 1 and head[8] == 1:
+                    return body[:1]
+                if head[3] in (3, 7):
+                    return b""
+    return b""
+
+
+FIELDS_200 = b"\x88"
+
+
+@pytest.fixture
+def elsewhere(nginx: str, caddy: str, phone: Phone) -> dict[str, tuple[str, str]]:
+    """For each host, the name of the other one, and the cookie of a session there."""
+    visitor = Visitor(phone)
+    found: dict[str, tuple[str, str]] = {}
+    for host, other in ((nginx, caddy), (caddy, nginx)):
+        visitor.browser.cookies.clear()
+        visitor.enter(other + "/")
+        found[host] = (other.removeprefix("https://"), f"{SESSION}={visitor.browser.cookies[SESSION]}")
+    return found
+
+
+def test_a_session_opens_only_the_host_that_the_proxy_chose(
+    host: str, app: App, elsewhere: dict[str, tuple[str, str]]
+) -> None:
+    """The proxy takes the request for one host, and the request names another one in a second place, with a session there. In
+    the absolute form the line of the request decides, and in HTTP/2 the field `:authority` (RFC 9112 section 3.2.2, RFC 9113
+    section 8.3.1). With `Host` alone, nobody but the server for unknown names may answer."""
+    name, (other, cookie) = host.removeprefix("https://"), elsewhere[host]
+    app.calls.clear()
+    rest = [f"Cookie: {cookie}", "Accept: text/html"]
+    assert b" 302 " in over_http1(host, [f"GET https://{name}/secret HTTP/1.1", f"Host: {other}", *rest]).split(b"\n")[0]
+    for target, names in (
+        (f"https://{other}/secret", [name]), (f"https://{other}/secret", [other]), ("/secret", [other]),
+        ("/secret", [name, other]), ("/secret", [other, name]), ("/secret", []),
+    ):  # fmt: skip
+        over_http1(host, [f"GET {target} HTTP/1.1", *(f"Host: {text}" for text in names), *rest])
+    for names in ([(":authority", name), ("host", other)], [(":authority", other), ("host", name)], [(":authority", other)],
+                  [("host", other)], [(":authority", name), ("host", name), ("host", other)]):  # fmt: skip
+        fields = [(":method", "GET"), (":scheme", "https"), (":path", "/secret")]
+        fields += [field for field in names if field[0][0] == ":"] + [("cookie", cookie)]
+        over_http2(host, fields + [field for field in names if field[0][0] != ":"])
+    assert app.calls == []
+    # Whoever has a session at the host itself gets in by all of these ways.
+    own = elsewhere[f"https://{other}"][1]
+    assert b" 200 " in over_http1(host, [f"GET https://{name}/in HTTP/1.1", f"Host: {name}", f"Cookie: {own}"]).split(b"\n")[0]
+    fields = [(":method", "GET"), (":scheme", "https"), (":path", "/in"), (":authority", name), ("cookie", own)]
+    assert over_http2(host, fields) == FIELDS_200
+
+
+def test_a_name_that_no_server_has(nginx: str, app: App, elsewhere: dict[str, tuple[str, str]]) -> None:
+    """nginx gives a request for a name that no server has to its default server, which is for nothing else."""
+    other, cookie = elsewhere[nginx]
+    app.calls.clear()
+    for name in (other.replace("localhost", "wiki.example.com"), "", "127.0.0.1", "app.example.com.evil.example"):
+        for target in ("/secret", "/auth/start", "/auth/callback?state=x", "/auth/verify"):
+            answer = over_http1(nginx, [f"GET {target} HTTP/1.1", f"Host: {name}", f"Cookie: {cookie}"])
+            assert answer.split(b" ")[1] == (b"421" if name else b"400")
+    assert app.calls == []
+
+
+def test_the_client_of_the_host(nginx: str, caddy: str) -> None:
+    """A proxy that says which client it asks about is answered only about that one's host."""
+    for path in ("verify", "start", "callback"):
+        for named, is_right in (
+            ("behind-nginx", True), ("behind-caddy", False), ("nobody", False), ("", False), ("BEHIND-NGINX", False),
+            ("behind-nginx, behind-caddy", False), ("behind-nginx,behind-nginx", False),
+        ):  # fmt: skip
+            for asked in ({"X-Original-URL": nginx + "/"}, forwarded(nginx)):
+                headers = {**asked, "X-Mpin-Client": named}
+                answer = requests.get(f"{BACKEND}/auth/{path}", headers=headers, allow_redirects=False)
+                assert (answer.status_code == 403) != is_right, (path, named)
+
+
+def forwarded(host: str) -> dict[str, str]:
+    """The headers with which Caddy and Traefik name a host."""
+    return {"X-Forwarded-Proto": "https", "X-Forwarded-Host": host.removeprefix("https://"), "X-Forwarded-Uri": "/"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Remote_User", "remote_user", "REMOTE_GROUPS", "Remote_Name", "Remote_Email", "Remote.User", "Remote~User", "Remote!Groups"],
+)
+def test_names_that_a_website_takes_for_the_user(nginx: str, alice: Visitor, name: str) -> None:
+    """CGI and WSGI spell `Remote-User` as `REMOTE_USER`, and other names as well. A proxy that passes such a name on gets no
+    user, not even for a session; with the name that it replaces itself, it gets one."""
+    alice.enter(nginx + "/")
+    cookie = {"Cookie": f"{SESSION}={alice.browser.cookies[SESSION]}"}
+    for asked in ({"X-Original-URL": nginx + "/"}, forwarded(nginx)):
+        answers = [
+            requests.get(f"{BACKEND}/auth/verify", headers={**asked, **cookie, field: "bob@example.com"}, allow_redirects=False)
+            for field in ("Remote-User", name)
+        ]
+        assert [answer.status_code for answer in answers] == [200, 403]
+        assert "Remote-User" not in answers[1].headers
+
+
+@pytest.mark.parametrize("named", ["Remote-User", "Remote-Groups, close", "X-Mpin-Client", "X-Forwarded-Host, X-Original-URL"])
+def test_headers_that_the_browser_calls_its_own(host: str, app: App, alice: Visitor, named: str) -> None:
+    """A proxy drops the headers that `Connection` names (RFC 9110 section 7.6.1). None of those of this document may be lost."""
+    alice.enter(host + "/")
+    answer = alice.visit(host + "/", {**PAGE, "Connection": named})
+    assert answer.status_code == 400 or named_headers(answer) == ALICE
 
 
 @pytest.mark.parametrize(
@@ -471,7 +610,7 @@ def test_who_may_see_the_host(host: str, app: App) -> None:
         assert refused.status_code == 403 and 'href="/auth/start?to=%2Fa%3Fb"' in refused.text
         assert app.calls == []
         put_into("staff")
-        assert named(visitor.visit(host + "/"))["Remote-Groups"] == ["staff"]
+        assert named_headers(visitor.visit(host + "/"))["Remote-Groups"] == ["staff"]
         put_into("guests")
         assert visitor.visit(host + "/").status_code == 302
     finally:

@@ -376,6 +376,25 @@ def test_row_28_consent(alice: Person) -> None:
     assert alice.open(authorize(BACKEND, "other", scope="openid", prompt="consent")).status_code == 200
 
 
+def test_consent_to_claims() -> None:
+    """Claims that an application asks for by name are on the page like the scopes that they belong to. Without the user's
+    consent it gets none of them, and no second login gets them silently."""
+    carol = Person(BACKEND, registered("claims@example.com"), PIN)
+    wish = '{"userinfo":{"email":null,"name":{"essential":true},"groups":null},"id_token":{"picture":null}}'
+    carol.open(authorize(BACKEND, "other", scope="openid"))
+    carol.log_in()
+    assert "code" in answered(carol.press("/authorize/confirm", step="consent", answer="yes"))
+    told = answered(carol.open(authorize(BACKEND, "other", scope="openid", claims=wish, prompt="none")))
+    assert told["error"] == "consent_required"
+    page = carol.open(authorize(BACKEND, "other", scope="openid", claims=wish)).text
+    assert page.count("<li>") == 3 and "mail address" in page
+    assert answered(carol.press("/authorize/confirm", step="consent", answer="no"))["error"] == "access_denied"
+    carol.open(authorize(BACKEND, "other", scope="openid", claims=wish))
+    assert "code" in answered(carol.press("/authorize/confirm", step="consent", answer="yes"))
+    assert "code" in answered(carol.open(authorize(BACKEND, "other", scope="openid", claims=wish, prompt="none")))
+    assert "code" in answered(carol.open(authorize(BACKEND, "other", scope="openid email", prompt="none")))
+
+
 def test_the_logo_of_an_application() -> None:
     """The page shows the application's logo, and the browser may load it from there and from nowhere else."""
     answer = requests.get(authorize(BACKEND, "pictured"))

@@ -208,14 +208,15 @@ def test_rows_63_66_and_67_a_relying_party_logs_its_user_out(carol: Person, told
     assert (again.status_code, again.headers["Location"]) == (303, LOGGED_OUT)
 
 
-def test_row_63_by_post(carol: Person, told: type[Told]) -> None:
-    """A page of the relying party posts the request. Browsers send no cookies with that, so the answer sends them to the
-    same request by GET."""
+@pytest.mark.parametrize("cookies", [{}, {"lb": "7"}, {"lb": "7", "mpin-sso": "x"}, {"mpin-authorize": "A" * 43}])
+def test_row_63_by_post(carol: Person, told: type[Told], cookies: dict[str, str]) -> None:
+    """A page of the relying party posts the request. Browsers send none of our cookies with that, but those of a load balancer
+    at the same host, so the answer sends them to the same request by GET."""
     tokens = log_in(carol, "shop")
     form = {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": LOGGED_OUT, "client_id": "shop"}
-    first = requests.post(LOGOUT, data=form, allow_redirects=False)
+    first = requests.post(LOGOUT, data=form, cookies=cookies, allow_redirects=False)
     assert first.status_code == 303 and first.headers["Location"].startswith("/oidc/logout?")
-    assert is_logged_in(carol)
+    assert not first.cookies and is_logged_in(carol)
     answer = carol.browser.get(BACKEND + first.headers["Location"], allow_redirects=False)
     assert (answer.status_code, answer.headers["Location"]) == (303, LOGGED_OUT)
     assert not is_logged_in(carol)
@@ -224,6 +225,19 @@ def test_row_63_by_post(carol: Person, told: type[Told]) -> None:
     assert carol.browser.post(LOGOUT, data=form, allow_redirects=False).headers["Location"] == LOGGED_OUT
     assert not is_logged_in(carol)
     assert requests.post(LOGOUT, json=form).status_code == 415
+
+
+@pytest.mark.parametrize("form", [{"state": "x" * 20_000}, {"id_token_hint": "x" * 20_000}, b"state=\xff \xfe", b"a=b#c"])
+def test_a_post_from_elsewhere_that_fits_into_no_url(carol: Person, told: type[Told], form: dict[str, str] | bytes) -> None:
+    """It says nothing of who is logged in, so it is answered by the page that asks. It claims no logout, and forgets no
+    cookie."""
+    log_in(carol, "shop")
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = requests.post(LOGOUT, data=form, headers=kind, cookies={"lb": "7"}, allow_redirects=False)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/oidc/logout")
+    assert not answer.cookies and "logged out" not in answer.text
+    assert "carol@example.com" in carol.browser.get(LOGOUT).text
+    assert is_logged_in(carol)
 
 
 @pytest.mark.parametrize(
@@ -345,7 +359,7 @@ def test_row_66_a_server_that_ends(told: type[Told], tmp_path: Path) -> None:
     clients = tmp_path / "clients.yaml"
     clients.write_text(clients_file())
     server = Server(tmp_path / "node")
-    server.start("--clients", str(clients))
+    server.start("--clients", str(clients), "--internal-target", "127.0.0.1")
     try:
         told.keys[server.backend] = published(server.backend)
         told.answers = {"shop": lambda: 503}
@@ -361,7 +375,7 @@ def test_row_66_a_server_that_ends(told: type[Told], tmp_path: Path) -> None:
         [first] = [claims for name, claims in told.tokens if claims["iss"] == server.backend]
         server.end(signal.SIGTERM)
         told.answers = {}
-        server.start("--clients", str(clients))
+        server.start("--clients", str(clients), "--internal-target", "127.0.0.1")
         assert wait_for("shop", first["sid"], 2)[1]["jti"] != first["jti"]
         server.close()
     finally:

@@ -21,7 +21,8 @@ BROWSER = {"Accept": "text/html"}
 def split(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Split]:
     folder = tmp_path_factory.mktemp("parts")
     (folder / "clients.yaml").write_text(clients_file())
-    parts = Split(folder / "split", "--rate-limits", "off", provider=["--clients", str(folder / "clients.yaml")])
+    options = ["--clients", str(folder / "clients.yaml"), "--internal-target", "127.0.0.1"]
+    parts = Split(folder / "split", "--rate-limits", "off", provider=options)
     yield parts
     parts.end()
 

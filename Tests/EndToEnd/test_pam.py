@@ -321,10 +321,19 @@ def test_forged_tokens(alice: Person, provider: Provider, log: SystemLog, change
 
 
 def test_userinfo_of_somebody_else(bob: Person, provider: Provider) -> None:
-    """What userinfo says about another sub than that of the ID token does not count."""
+    """Userinfo about another sub than that of the ID token lets nobody in."""
     provider.change(USERINFO, sub="another", email=ALICE, email_verified=True)
     terminal = attempt()
     allow(bob, terminal.invitation())
+    refused(terminal)
+
+
+@pytest.mark.parametrize("verified", ["true", 1, [True], None])
+def test_an_address_that_is_not_plainly_verified(alice: Person, provider: Provider, verified: object) -> None:
+    """Only the truth value counts, and only beside the address that it is about."""
+    provider.change(USERINFO, email_verified=verified)
+    terminal = attempt()
+    allow(alice, terminal.invitation())
     refused(terminal)
 
 

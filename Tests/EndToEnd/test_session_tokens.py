@@ -67,6 +67,22 @@ def test_wrong_key(app: App) -> None:
     refused(app, words="signature")
 
 
+@pytest.mark.parametrize("member, value", [
+    ("e", "AQ"), ("e", "AAAB"), ("e", ""), ("e", "AA"), ("e", "Ag"), ("e", "AQAAAAAAAAAB"), ("e", None), ("e", 65537),
+    ("n", "f" + "_" * 340 + "w"), ("n", "AA" + "_" * 339 + "w"), ("n", "_" * 170), ("n", ""), ("n", None), ("n", "_" * 4096),
+])  # fmt: skip
+def test_weak_key(app: App, member: str, value: object) -> None:
+    """An RSA key has at least 2048 bits and an odd exponent from 3 on; with the exponent 1 everybody could sign."""
+
+    def weaken(content: dict[str, Any]) -> None:
+        for key in content["keys"]:
+            if key["kty"] == "RSA":
+                key[member] = value
+
+    app.proxy.answers[KEYS] = on_json(weaken)
+    refused(app, words="does not publish")
+
+
 def test_unknown_key(app: App) -> None:
     """A token of an unknown key makes the keys be fetched once, and no more."""
 
@@ -101,6 +117,10 @@ def test_unknown_key(app: App) -> None:
     (lambda header, claims: claims.pop("exp"), "expired"),
     (lambda header, claims: claims.update(iat=claims["iat"] + 3600), "future"),
     (lambda header, claims: claims.update(exp="soon"), "expired"),
+    (lambda header, claims: claims.update(exp=claims["iat"] - 100.5), "expired"),
+    (lambda header, claims: claims.update(exp=claims["exp"] + 0.5), "signature"),
+    (lambda header, claims: claims.update(nbf=claims["iat"] + 3600), "not valid yet"),
+    (lambda header, claims: claims.update(nbf="soon"), "not valid yet"),
     (lambda header, claims: claims.pop("sub"), "sub"),
     (lambda header, claims: claims.pop("nonce"), "nonce"),
     (lambda header, claims: claims.update(sub="somebody else"), "signature"),
@@ -177,16 +197,23 @@ def test_renewed_token_of_another_user(app: App) -> None:
 
 
 def test_profile_with_a_missing_claim(app: App) -> None:
-    """What the provider does not say is empty; what is of another user is not taken."""
-
-    def other(content: dict[str, Any]) -> None:
-        content.update(sub="somebody else", name="Mallory")
-
-    app.proxy.answers["/oidc/userinfo"] = on_json(other)
-    assert app.log_in().profile.name == ""
+    """What the provider does not say is empty."""
     app.proxy.answers["/oidc/userinfo"] = on_json(lambda content: content.update(
-        picture=None, updated_at=1700000000, email_verified=False, name=["x"]))
+        picture=None, updated_at=1700000000, email_verified=False, name=None))
     profile = app.log_in().profile
     assert (profile.picture, profile.updated_at, profile.email_verified, profile.name) == ("", "1700000000", "false", "")
+    app.proxy.answers["/oidc/userinfo"] = on_json(lambda content: content.update(email=None))
+    profile = app.log_in().profile
+    assert (profile.email, profile.email_verified) == ("", "")
     app.proxy.answers["/oidc/userinfo"] = lambda _: None
     assert app.log_in().profile.sub == profile.sub
+
+
+@pytest.mark.parametrize("claims", [
+    {"sub": "somebody else", "name": "Mallory"}, {"iss": "https://evil.example"}, {"email_verified": "true"},
+    {"email_verified": 1}, {"email": ["alice@example.com"]}, {"name": ["x"]}, {"picture": 7}, {"updated_at": False},
+])  # fmt: skip
+def test_userinfo_that_is_refused(app: App, claims: dict[str, Any]) -> None:
+    """Userinfo that contradicts the ID token, or in which a claim has another type than it must have, lets nobody in."""
+    app.proxy.answers["/oidc/userinfo"] = on_json(lambda content: content.update(claims))
+    refused(app, words="userinfo")

@@ -38,7 +38,8 @@ VERIFIER = "v" * 64
 def split(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Split]:
     folder = tmp_path_factory.mktemp("generations")
     (folder / "clients.yaml").write_text(clients_file())
-    parts = Split(folder / "split", "--rate-limits", "off", provider=["--clients", str(folder / "clients.yaml")])
+    options = ["--clients", str(folder / "clients.yaml"), "--internal-target", "127.0.0.1"]
+    parts = Split(folder / "split", "--rate-limits", "off", provider=options)
     operate(parts, "project", "add", PROJECT, "--client", "app")
     yield parts
     parts.end()

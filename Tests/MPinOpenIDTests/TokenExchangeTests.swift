@@ -7,7 +7,7 @@ final class TokenExchangeTests: XCTestCase {
     private func provider() async throws -> ProviderUnderTest {
         try await ProviderUnderTest {
             $0.grants.insert(.tokenExchange)
-            $0.audiences = [ProviderUnderTest.api, "https://mini.example"]
+            $0.audiences = [ProviderUnderTest.api, "https://mini.example", ProviderUnderTest.issuer]
         }
     }
 
@@ -37,9 +37,8 @@ final class TokenExchangeTests: XCTestCase {
         XCTAssertEqual(new["act"], .object(["sub": .string("app")]))
         for name in ["sub", "iss", "client_id", "auth_time", "acr", "gid"] { XCTAssertEqual(new[name], old[name]) }
         XCTAssertNotEqual(new["jti"], old["jti"])
-        let claims = try await test.provider.userinfo(narrow.accessToken)
-        XCTAssertEqual(claims["email"], .string("alice@example.com"))
-        XCTAssertNil(claims["name"])
+        let fault = try await test.bearerFault(narrow.accessToken)
+        XCTAssertEqual(fault, .invalidToken, "it is for another service")
         XCTAssertTrue(
             test.events.all.withLock { events in
                 events.contains { if case .granted("app", .tokenExchange, _) = $0 { true } else { false } }
@@ -54,7 +53,7 @@ final class TokenExchangeTests: XCTestCase {
         XCTAssertEqual(narrow.scopes, ["openid", "email", "profile"])
         XCTAssertEqual(
             try decoded(narrow.accessToken).claims["aud"],
-            .array([.string(ProviderUnderTest.api), .string("https://mini.example")]))
+            .array([ProviderUnderTest.api, "https://mini.example", ProviderUnderTest.issuer].map { .string($0) }))
     }
 
     /// The new token ends when the old one does, even if it was issued late.

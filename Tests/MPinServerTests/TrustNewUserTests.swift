@@ -47,6 +47,25 @@ final class TrustNewUserTests: XCTestCase {
         ).status
     }
 
+    /// A token of the admin API can name any URL. One that leads into the server's own network is not asked, whether it
+    /// names an address or a host that has one.
+    func testABackEndInTheServersNetworkIsNotAsked() async throws {
+        let backEnd = try backEnd()
+        defer { backEnd.stop() }
+        for host in ["127.0.0.1", "localhost"] {
+            let url = backEnd.url.replacingOccurrences(of: "127.0.0.1", with: host)
+            let server = try await InProcess.trust(
+                self, changeRPS: { $0.outboundTargets = OutboundTargets() }, { $0.newUserURL = url })
+            XCTAssertEqual(try begin(server).status, 500)
+            XCTAssertEqual(backEnd.received.count, 0)
+            XCTAssertTrue(server.logText.contains("is no address of the public Internet"))
+            let allowing = try await InProcess.trust(self, { $0.newUserURL = url })
+            XCTAssertEqual(try begin(allowing).status, 200)
+            XCTAssertEqual(backEnd.received.count, 1, host)
+            backEnd.forget()
+        }
+    }
+
     func testTheBackEndHearsOfAUserAndConfirms() async throws {
         let backEnd = try backEnd()
         defer { backEnd.stop() }

@@ -9,6 +9,9 @@ import MPinSecrets
 final class ProviderServer: Sendable {
     struct State {
         var key = P256.Signing.PrivateKey()
+        /// Instead, an RSA key with this exponent. The signature of a token is its padded hash, which is right for the
+        /// exponent 1.
+        var everybodysExponent: [UInt8]?
         /// The nonce of the authorization request that is answered next.
         var nonce = ""
         /// The next answers by path; then the usual answers follow.
@@ -86,6 +89,10 @@ final class ProviderServer: Sendable {
     }
 
     private var jwk: [String: any Sendable] {
+        if let exponent = state.withLock({ $0.everybodysExponent }) {
+            let modulus = [UInt8](repeating: 0xff, count: 256)
+            return ["kty": "RSA", "kid": "one", "n": Base64URL.encode(modulus), "e": Base64URL.encode(exponent)]
+        }
         let point = Array(state.withLock { $0.key }.publicKey.x963Representation)
         return [
             "kty": "EC", "crv": "P-256", "kid": "one", "use": "sig", "x": Base64URL.encode(Array(point[1..<33])),
@@ -110,16 +117,25 @@ final class ProviderServer: Sendable {
 
     private func idToken() -> String {
         let (key, nonce, more) = state.withLock { ($0.key, $0.nonce, $0.claims) }
+        let isEverybodys = state.withLock { $0.everybodysExponent != nil }
         let now = Int(Date().timeIntervalSince1970)
         let usual: [String: any Sendable] = [
             "iss": url, "sub": "ann", "aud": "app", "iat": now, "exp": now + 600, "nonce": nonce,
         ]
-        let parts = [["alg": "ES256", "kid": "one"], usual.merging(more) { $1 }].map { part in
+        let parts = [["alg": isEverybodys ? "RS256" : "ES256", "kid": "one"], usual.merging(more) { $1 }].map { part in
             Base64URL.encode(Array((try? JSONSerialization.data(withJSONObject: part)) ?? Data()))
         }
         let text = parts.joined(separator: ".")
-        let signature = (try? key.signature(for: Data(text.utf8)))?.rawRepresentation ?? Data()
-        return "\(text).\(Base64URL.encode(Array(signature)))"
+        let own = (try? key.signature(for: Data(text.utf8)))?.rawRepresentation ?? Data()
+        let signature = isEverybodys ? Self.padded(text) : Array(own)
+        return "\(text).\(Base64URL.encode(signature))"
+    }
+
+    /// EMSA-PKCS1-v1_5 of SHA-256 (RFC 8017 section 9.2), for a modulus of 2048 bits.
+    private static func padded(_ text: String) -> [UInt8] {
+        let name: [UInt8] = [0x30, 0x31, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 0x20]
+        let end = [0] + name + Array(Crypto.SHA256.hash(data: Data(text.utf8)))
+        return [0, 1] + [UInt8](repeating: 0xff, count: 254 - end.count) + end
     }
 
     private func api(_ request: ReceivedRequest) -> Reply {

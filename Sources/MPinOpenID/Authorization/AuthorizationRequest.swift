@@ -87,6 +87,12 @@ extension AuthorizationRequest {
         return wanted.allSatisfy { $0 == subject }
     }
 
+    /// Returns the scopes that a client of somebody else needs its user's consent to: the requested ones, and those of
+    /// the claims that it asks for by name and may have.
+    package func scopesToAllow(_ client: Client) -> [String] {
+        scopes + claims.scopes.filter { client.scopes.contains($0) && !scopes.contains($0) }
+    }
+
     /// Whether the login is for the account page of the provider, and not for a client.
     package var isForAccount: Bool { address.clientID == Client.accountID }
 

@@ -26,6 +26,20 @@ package struct RequestedClaims: Sendable, Equatable, Codable {
         if let acr = idToken["acr"], acr["essential"] == .bool(true) { self.acr = Self.values(acr) }
     }
 
+    /// The scopes that the claims about the user belong to, in the order of the discovery document.
+    var scopes: [String] {
+        let wanted = Set((userinfo + idToken).compactMap(UserClaims.scope))
+        return UserClaims.scopes.filter(wanted.contains)
+    }
+
+    /// Returns these claims without those about the user whose scope `isAllowed` refuses.
+    func limited(to isAllowed: (String) -> Bool) -> RequestedClaims {
+        var rest = self
+        rest.userinfo = userinfo.filter { UserClaims.scope(of: $0).map(isAllowed) ?? true }
+        rest.idToken = idToken.filter { UserClaims.scope(of: $0).map(isAllowed) ?? true }
+        return rest
+    }
+
     /// Returns the claims in one member, `userinfo` or `id_token`: empty if the member is missing or null, nil if it is
     /// malformed.
     private static func claims(_ place: JSONValue?) -> [String: JSONValue]? {

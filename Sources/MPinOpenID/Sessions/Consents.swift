@@ -19,8 +19,13 @@ package struct Consents: Sendable {
     package func cover(
         _ scopes: [String], of client: Client, by userID: String, at now: Moment
     ) async throws -> Bool {
-        let allowed = try await table.read(Self.key(client.id, userID), at: now)?.scopes ?? []
+        let allowed = try await self.scopes(of: client, by: userID, at: now)
         return scopes.allSatisfy(allowed.contains)
+    }
+
+    /// Returns the scopes that the user has allowed the client.
+    func scopes(of client: Client, by userID: String, at now: Moment) async throws -> [String] {
+        try await table.read(Self.key(client.id, userID), at: now)?.scopes ?? []
     }
 
     package func allow(_ scopes: [String], of client: Client, by userID: String, at now: Moment) async throws {

@@ -8,7 +8,7 @@ package struct Authorization: Sendable, Equatable, Codable {
     /// The ``BrowserSession/id`` of the browser session. Nil if the login had none.
     package let sessionID: String?
     package let scopes: [String]
-    package let claims: RequestedClaims
+    package private(set) var claims: RequestedClaims
     package let nonce: String?
 
     /// Whether the client may act while the user is away (OpenID Connect Core section 11).
@@ -24,6 +24,20 @@ package struct Authorization: Sendable, Equatable, Codable {
         self.scopes = scopes
         self.claims = claims
         self.nonce = nonce
+    }
+
+    /// Returns the names of the claims that userinfo gives for a token with `scopes`. A token that was issued with fewer
+    /// scopes than were granted has no claims of the others.
+    func claims(of scopes: [String]) -> [String] {
+        let missing = self.scopes.filter { !scopes.contains($0) }
+        return claims.limited { !missing.contains($0) }.userinfo
+    }
+
+    /// Returns the authorization with those claims only whose scopes are in `allowed`.
+    func limited(to allowed: [String]) -> Authorization {
+        var rest = self
+        rest.claims = claims.limited { allowed.contains($0) }
+        return rest
     }
 }
 

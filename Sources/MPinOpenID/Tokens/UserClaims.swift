@@ -23,6 +23,9 @@ struct UserClaims {
         return all.filter { names.contains($0.key) }
     }
 
+    /// Returns the scope that stands for a claim. Nil if no user has such a claim.
+    static func scope(of claim: String) -> String? { scopes.first { byScope[$0]?.contains(claim) ?? false } }
+
     /// Returns whether ``claims(scopes:requested:allowed:)`` can return any claim, so that a profile must be read.
     static func areWanted(scopes: [String], requested: [String]) -> Bool {
         !requested.isEmpty || scopes.contains { byScope[$0] != nil }

@@ -133,6 +133,8 @@ package struct RelyingPartyServiceConfig: Sendable {
         get { attempts.maxAttempts }
         set { attempts.maxAttempts = newValue }
     }
+    /// Where the server sends requests to at URLs that others than the operator can set.
+    package var outboundTargets = OutboundTargets()
     /// Whether logins need a time permit of the day.
     package var usePermits = true
     /// Origins of browser pages that may call the RPS; `*` stands for all. Pages of the RPS's own origin always may.

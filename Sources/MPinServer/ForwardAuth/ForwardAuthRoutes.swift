@@ -79,6 +79,9 @@ struct ForwardAuthRoutes: Sendable {
             guard let client = try await rules.client(asked.origin) else {
                 throw APIError(.forbidden, "No client protects \(asked.origin.text)")
             }
+            guard asked.clientID.map({ $0 == client.id }) ?? true else {
+                throw APIError(.forbidden, "X-Mpin-Client names another client than \(client.id)")
+            }
             return (asked, client)
         } catch let error as APIError {
             context.logger.notice("forward authentication refused", metadata: ["reason": "\(error.message)"])
@@ -123,11 +126,4 @@ extension ForwardedUser {
             .remoteGroups: groups.joined(separator: ","),
         ]
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let remoteUser = constant("Remote-User")
-    fileprivate static let remoteName = constant("Remote-Name")
-    fileprivate static let remoteEmail = constant("Remote-Email")
-    fileprivate static let remoteGroups = constant("Remote-Groups")
 }

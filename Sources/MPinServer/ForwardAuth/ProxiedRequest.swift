@@ -9,6 +9,8 @@ struct ProxiedRequest {
     /// Path and query. Empty if the proxy does not name them.
     let target: String
     let method: String
+    /// The id of the client that the proxy asks about (`X-Mpin-Client`). Nil if it does not say.
+    let clientID: String?
     /// Whether nginx asks, which knows no other answers than 2xx, 401 and 403.
     let isOfNginx: Bool
 
@@ -21,6 +23,10 @@ struct ProxiedRequest {
         guard context.isFromTrustedProxy else {
             throw APIError(.forbidden, "Only a trusted proxy may ask (--behind-proxy, --trusted-proxy)")
         }
+        guard !request.headers.contains(where: { Self.isTakenForUser($0.name) }) else {
+            throw APIError(.forbidden, "A header has a name that websites take for that of the user")
+        }
+        clientID = try Self.single(.xMpinClient, request)
         let original = try Self.single(.xOriginalURL, request)
         let host = try Self.single(.xForwardedHost, request)
         isOfNginx = original != nil
@@ -38,6 +44,15 @@ struct ProxiedRequest {
         }
         self.origin = origin
         self.target = target
+    }
+
+    /// Whether websites of CGI and WSGI take a header of this name for one that names the user, though the proxy, which
+    /// compares whole names, does not replace it: they spell `Remote_User` and `Remote.User` as `REMOTE_USER`, too.
+    private static func isTakenForUser(_ name: HTTPField.Name) -> Bool {
+        let text = name.canonicalName
+        guard text.hasPrefix("remote"), !HTTPField.Name.ofUser.contains(name) else { return false }
+        let folded = text.map { $0.isLetter || $0.isNumber ? $0 : "-" }
+        return HTTPField.Name.ofUser.contains { $0.canonicalName.elementsEqual(folded) }
     }
 
     /// Returns the value of a header. Nil if there is none. Throws if it is there several times.
@@ -77,6 +92,14 @@ extension Request {
 }
 
 extension HTTPField.Name {
+    static let remoteUser = constant("Remote-User")
+    static let remoteName = constant("Remote-Name")
+    static let remoteEmail = constant("Remote-Email")
+    static let remoteGroups = constant("Remote-Groups")
+    /// The headers by which a website learns who its user is.
+    fileprivate static let ofUser = [remoteUser, remoteName, remoteEmail, remoteGroups]
+
+    fileprivate static let xMpinClient = constant("X-Mpin-Client")
     fileprivate static let xOriginalURL = constant("X-Original-URL")
     fileprivate static let xOriginalMethod = constant("X-Original-Method")
     fileprivate static let xForwardedMethod = constant("X-Forwarded-Method")

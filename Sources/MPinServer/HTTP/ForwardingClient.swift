@@ -16,10 +16,14 @@ struct ForwardingClient: Sendable {
     /// Largest body of an answer in bytes.
     private static let answerBytes = 1 << 20
 
-    private static func client(uses: Int? = nil) -> HTTPClient {
+    /// `addresses`: where the client connects to in the place of a host, by the host's name.
+    static func client(uses: Int? = nil, at addresses: [String: String] = [:]) -> HTTPClient {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.requireForwardSecrecy()
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+        configuration.dnsOverride = addresses
+        // If there is another address, it is tried instead of the same one again.
+        configuration.connectionPool.retryConnectionEstablishment = addresses.isEmpty
         configuration.httpVersion = .http1Only
         configuration.decompression = .disabled
         configuration.timeout.connect = .seconds(5)

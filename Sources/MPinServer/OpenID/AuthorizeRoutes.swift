@@ -19,7 +19,7 @@ extension OpenIDFace {
             if opensSession(request, body) { return try await openSession(request, context) }
             guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form, or JSON") }
             query = String(buffer: body)
-            if let again = asGET(request, OpenIDProvider.Path.authorize, query) { return again }
+            if !cookies.areIn(request), let again = asGET(OpenIDProvider.Path.authorize, query) { return again }
         }
         let pages = pages(request)
         guard let parameters = RequestParameters(query) else { return pages.fault(.unreadable).response(.badRequest) }
@@ -48,12 +48,12 @@ extension OpenIDFace {
             || request.isForm && body.readableBytesView.first == UInt8(ascii: "{")
     }
 
-    /// Returns a redirect to the same request as GET, if a POST has no cookies. A browser leaves out our cookies when a
-    /// page of the client's site posts; it sends them when it follows the redirect. Nil if the request has cookies, or
-    /// does not fit into a URL.
-    func asGET(_ request: Request, _ endpoint: String, _ query: String) -> Response? {
+    /// Returns a redirect to the same request as GET, for a POST that lacks our cookies. A browser leaves them out when a
+    /// page of the client's site posts, though not those that somebody else has set at this host, such as a load
+    /// balancer; it sends ours when it follows the redirect. Nil if the request does not fit into a URL.
+    func asGET(_ endpoint: String, _ query: String) -> Response? {
         let target = path(endpoint) + "?" + query
-        guard request.headers[.cookie] == nil, target.utf8.count <= limits.targetBytes,
+        guard target.utf8.count <= limits.targetBytes,
             query.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") })
         else { return nil }
         return Response(status: .seeOther, headers: [.location: target])

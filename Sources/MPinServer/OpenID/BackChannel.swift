@@ -16,9 +16,14 @@ struct BackChannel: Sendable {
     private static let backgroundSeconds = 10
 
     let provider: OpenIDProvider
+    private let targets: OutboundTargets
     private let http = ForwardingClient()
 
-    init(_ provider: OpenIDProvider) { self.provider = provider }
+    /// `targets`: where clients may be.
+    init(_ provider: OpenIDProvider, within targets: OutboundTargets) {
+        self.provider = provider
+        self.targets = targets
+    }
 
     /// Tries once to tell the clients of all notices, at the same time, while a browser waits.
     func tell(_ notices: [LogoutNotice], _ logger: Logger) async {
@@ -58,7 +63,7 @@ struct BackChannel: Sendable {
             request.method = .POST
             request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
             request.body = .bytes(ByteBuffer(string: RequestParameters.query([("logout_token", token)])))
-            let status = try await http.status(of: request, seconds: seconds)
+            let status = try await http.status(of: request, within: targets, seconds: seconds)
             guard (200..<300).contains(status) else {
                 logger.warning("client refused a logout token", metadata: ["client": "\(id)", "status": "\(status)"])
                 return false

@@ -47,7 +47,7 @@ extension OpenIDFace {
             provider.reportNoAccess(login, to: tab.client)
             return page.noAccess(login)
         case .account(let login): return page.account(login)
-        case .consent(let login): return page.consent(login, tab.request.scopes)
+        case .consent(let login): return page.consent(login, tab.request.scopesToAllow(tab.client))
         case .answer, .refusal: return pages.failed.response(.internalServerError)
         }
     }

@@ -16,7 +16,7 @@ extension OpenIDFace {
         if request.method == .post {
             guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form") }
             query = String(buffer: try await request.bytes(limits))
-            if let again = asGET(request, OpenIDProvider.Path.logout, query) { return again }
+            if cookies.session(request) == nil { return asked(again: query) }
         }
         let parameters = RequestParameters(query)
         let pages = pages(request, locales: parameters?.words("ui_locales") ?? [])
@@ -37,6 +37,13 @@ extension OpenIDFace {
             log(fault, logger)
             return try await refusal(cookie, pages)
         } catch is StoreError { return pages.failed.response(.serviceUnavailable) }
+    }
+
+    /// Returns a redirect by which the browser brings the cookie of its session: a POST without it does not say whether
+    /// anybody is logged in. A request that does not fit into a URL loses its parameters, so that the person is asked.
+    private func asked(again query: String) -> Response {
+        let endpoint = OpenIDProvider.Path.logout
+        return asGET(endpoint, query) ?? Response(status: .seeOther, headers: [.location: path(endpoint)])
     }
 
     /// Answers the page that asks whether to log out: ends the session of this browser, or all logins of its user.

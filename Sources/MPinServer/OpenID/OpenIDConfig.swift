@@ -19,6 +19,8 @@ package struct OpenIDConfig: Sendable {
     let mailer: Mailer
     let limits: Limits
     let audit: Audit
+    /// Where clients are told of logouts.
+    let targets: OutboundTargets
     var clock: Clock
 
     /// Throws if `issuer` is not an https URL (or http on this machine), or has a query or a fragment: clients compare
@@ -37,6 +39,7 @@ package struct OpenIDConfig: Sendable {
         prefix = service.prefix
         mailer = site.mailer(seconds: service.limits.callSeconds)
         limits = service.limits
+        targets = service.outboundTargets
         audit = service.audit.of("openid")
         clock = service.clock
     }

@@ -54,7 +54,7 @@ struct OpenIDFace: Face {
             observer: OpenIDAudit(audit: config.audit, metrics: metrics).note, clock: clock)
         forwardAuth = ForwardAuthRoutes(
             config: config, rules: ForwardAuth(provider, registry, durable: durable, shortLived: shortLived))
-        backChannel = BackChannel(provider)
+        backChannel = BackChannel(provider, within: config.targets)
     }
 
     var limits: Limits { config.limits }

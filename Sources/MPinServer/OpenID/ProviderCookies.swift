@@ -19,6 +19,9 @@ struct ProviderCookies {
 
     func browser(_ request: Request) -> OpaqueToken? { request.cookies[browserName].flatMap { OpaqueToken($0.value) } }
 
+    /// Whether the request has any of these cookies.
+    func areIn(_ request: Request) -> Bool { session(request) != nil || browser(request) != nil }
+
     func giveSession(_ cookie: SessionCookie, to response: inout Response) {
         give(sessionName, cookie.text, seconds: BrowserSessions.lifetime, to: &response)
     }

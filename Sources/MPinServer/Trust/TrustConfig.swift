@@ -8,6 +8,8 @@ package struct TrustConfig: Sendable {
     let mailer: Mailer
     let limits: Limits
     let audit: Audit
+    /// Where back ends hear of new users.
+    let targets: OutboundTargets
     /// Where pushes go. Nil if there are none.
     package var pushes: PushTarget?
 
@@ -18,6 +20,7 @@ package struct TrustConfig: Sendable {
         self.baseURL = baseURL
         mailer = site.mailer(seconds: service.limits.callSeconds)
         limits = service.limits
+        targets = service.outboundTargets
         audit = service.audit.of("trust")
     }
 }

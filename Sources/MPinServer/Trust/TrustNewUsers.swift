@@ -26,7 +26,10 @@ extension TrustFace {
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: try JSON.bytes(TrustNewUser(new_user_token: token))))
         let status: UInt
-        do { status = try await ForwardingClient().status(of: request, seconds: Self.answerSeconds) } catch {
+        do {
+            status = try await ForwardingClient().status(
+                of: request, within: config.targets, seconds: Self.answerSeconds)
+        } catch {
             logger.warning(
                 "the back end of a project cannot be reached",
                 metadata: ["project": "\(project.id)", "error": "\(error)"])

@@ -40,6 +40,8 @@ final class InProcess: Sendable {
         if var rps = parts.rps {
             // Runs each change of the store twice, to find code that is right only if the change runs once.
             rps.layer = { RepeatingStore($0) }
+            // The back ends of tests are on this machine.
+            rps.outboundTargets.internalNetworks = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
             changeRPS(&rps)
             parts.rps = rps
         }

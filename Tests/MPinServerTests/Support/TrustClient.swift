@@ -216,10 +216,10 @@ extension InProcess {
     /// A server for clients of MIRACL Trust, with a project. `clients` are those of the OpenID provider.
     static func trust(
         _ test: XCTestCase, project: String = "proj-1", clients: String = "[]",
-        change: (inout AllInOne) -> Void = { _ in },
+        change: (inout AllInOne) -> Void = { _ in }, changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in },
         _ members: (inout ProjectChange) -> Void = { _ in }
     ) async throws -> InProcess {
-        let server = try InProcess(change: change, clients: clients, isTrust: true).keep(in: test)
+        let server = try InProcess(change: change, changeRPS: changeRPS, clients: clients, isTrust: true).keep(in: test)
         var wanted = ProjectChange()
         members(&wanted)
         _ = try await server.projects().add(project, wanted)

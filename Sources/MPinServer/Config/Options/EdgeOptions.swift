@@ -24,15 +24,21 @@ extension Settings {
     }
 
     private func trustedProxies() throws(SettingsError) -> [IPNetwork] {
+        let networks = try networks(ServerOptions.trustedProxy)
+        for (network, text) in zip(networks, self[ServerOptions.trustedProxy]) where network.isTooWide {
+            throw SettingsError(
+                "trusted-proxy: \"\(text)\" would take the word of callers for who they are: name the proxies, by "
+                    + "networks of 8 bits or more (IPv6: 7)")
+        }
+        return networks
+    }
+
+    /// Returns the networks that an option lists, in its order.
+    func networks(_ option: ServerOption<[String]>) throws(SettingsError) -> [IPNetwork] {
         var networks: [IPNetwork] = []
-        for text in self[ServerOptions.trustedProxy] {
+        for text in self[option] {
             guard let network = IPNetwork(text) else {
-                throw SettingsError("trusted-proxy: \"\(text)\" is not ADDRESS or ADDRESS/BITS")
-            }
-            guard !network.isTooWide else {
-                throw SettingsError(
-                    "trusted-proxy: \"\(text)\" would take the word of callers for who they are: name the proxies, by "
-                        + "networks of 8 bits or more (IPv6: 7)")
+                throw SettingsError("\(option.row.name): \"\(text)\" is not ADDRESS or ADDRESS/BITS")
             }
             networks.append(network)
         }

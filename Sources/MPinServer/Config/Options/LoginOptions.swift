@@ -105,6 +105,7 @@ extension Settings {
         config.allowOrigin = self[ServerOptions.allowOrigin]
         config.limits.service.permitCheckSeconds = self[ServerOptions.permitCheckSeconds]
         config.limits.service.registrationSeconds = self[ServerOptions.registrationSeconds]
+        config.outboundTargets.internalNetworks = try networks(ServerOptions.internalTarget)
         config.baseURL = (self[ServerOptions.baseURL] ?? "").withoutSlashAtEnd
         config.permitURL = self[ServerOptions.permitURL] ?? config.permitURL
         config.storePermits = self[ServerOptions.permits]

@@ -121,6 +121,11 @@ package enum ServerOptions {
         "Serve clients of MIRACL Trust, too, whose projects are those of `mpind project`; --trust=false: do not. (default: if there are an OpenID provider and mails)"
     )
 
+    static let internalTarget = ServerOption<[String]>.list(
+        "internal-target", "ADDRESS[/BITS]",
+        "Address outside the public Internet where clients may be told of logouts, and back ends of projects of new users. (default: none)"
+    )
+
     static let pushURL = ServerOption<String?>.text(
         "push-url", .webhook,
         "Where pushes to phones are posted: https, or http on this machine. It needs --push-key-file. (default: none)")
@@ -131,7 +136,7 @@ package enum ServerOptions {
         isAllInOne.row, stateDir.row, database.row, host.row, publicPort.row, privatePort.row, dta1Port.row,
         dta2Port.row,
         publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row, trust.row,
-        pushURL.row, pushKeyFile.row, browserClient.row, clientOrigin.row,
+        internalTarget.row, pushURL.row, pushKeyFile.row, browserClient.row, clientOrigin.row,
     ]
 
     // Options of a D-TA.
@@ -233,6 +238,6 @@ package enum ServerOptions {
 
     // Options of the OpenID provider in an RPS of its own.
     static let provider =
-        [issuer.row, publicURL.row, clients.row, trust.row, pushURL.row, pushKeyFile.row, revokedUsers.row] + sending
-        + website
+        [issuer.row, publicURL.row, clients.row, trust.row, internalTarget.row, pushURL.row, pushKeyFile.row]
+        + [revokedUsers.row] + sending + website
 }

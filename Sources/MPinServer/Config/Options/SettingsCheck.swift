@@ -77,7 +77,10 @@ extension Settings {
             }
             return
         }
-        let others = [ServerOptions.clients.row, ServerOptions.trust.row, ServerOptions.pushURL.row]
+        let others = [
+            ServerOptions.clients.row, ServerOptions.trust.row, ServerOptions.internalTarget.row,
+            ServerOptions.pushURL.row,
+        ]
         if let other = others.first(where: isSet) {
             throw SettingsError("--\(other.name) needs --issuer")
         }
