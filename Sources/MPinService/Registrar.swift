@@ -270,7 +270,9 @@ extension AuthenticationService {
         // it must not be handed out.
         let kept = try await identities.create(registration, keyID: keyID, publicKeyHash: publicKeyHash, at: now)
         guard kept.keyID == keyID, kept.publicKeyHash == publicKeyHash else { throw ServiceError.rotatedMeanwhile }
-        observer(.registered(id, user: registration.userID, keyID: keyID))
+        observer(
+            .registered(
+                id, user: registration.userID, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
         return IssuedShares(share: share, tickets: furtherTickets(id, publicKey: publicKey, keyID: keyID), keyID: keyID)
     }
 

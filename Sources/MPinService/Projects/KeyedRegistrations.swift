@@ -95,7 +95,7 @@ extension AuthenticationService {
         record.publicKeyHash = SHA256.hash(publicKey)
         try await devices.add(identity: id.key, of: user, name: deviceName, pushToken: pushToken, at: now)
         try await identities.create(id, record, at: now)
-        observer(.registered(id, user: user, keyID: keyID))
+        observer(.registered(id, user: user, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
         return authorities.map {
             Ticket(index: $0.index, text: $0.keyedSecretTicket(id, publicKey: publicKey, keyID: keyID))
         }

@@ -101,7 +101,7 @@ extension ProjectService {
         guard try await service.identities.beginRenewal(id, renewal, at: now) != nil else {
             throw ProjectFault.wrongActivationToken
         }
-        service.observer(.registered(id, user: record.userID, keyID: keyID))
+        service.observer(.registered(id, user: record.userID, keyID: keyID, secretHash: id.secretHash(publicKey: key)))
         return RenewedSecret(id: id, shares: shares)
     }
 
