@@ -98,6 +98,7 @@ extension AuthenticationService {
             expires: expires, isRestart: before != nil)
         let approval: Approval
         do {
+            try await requireNotSuspended(registration.userID)
             approval =
                 if let code = application.activationCode { try await redeem(code, registration, at: now) } else {
                     try await approve(question)
@@ -199,6 +200,7 @@ extension AuthenticationService {
             observer(.confirmationRefused(id, user: registration.userID))
             throw ServiceError.wrongActivationKey
         }
+        try await requireNotSuspended(registration.userID)
         guard try await registrations.activate(id, at: now) else { throw ServiceError.noPendingRegistration }
         observer(.registrationConfirmed(id, user: registration.userID))
     }
@@ -252,6 +254,7 @@ extension AuthenticationService {
             let first = authorities.first
         else { throw ServiceError.noShares }
         guard registration.isActive else { throw ServiceError.notConfirmed }
+        try await requireNotSuspended(registration.userID)
         let identity = try await identities.find(id, at: now)
         guard identity?.isProven != true else { throw ServiceError.noShares }
         let keyID = identity?.keyID ?? keys.currentID

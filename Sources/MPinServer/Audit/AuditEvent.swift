@@ -246,6 +246,20 @@ extension AuditEvent {
             isDurable: true)
     }
 
+    /// The operator has suspended a user. `identity`: the ``MPinID/key`` of one of the user's identities, each of which has a
+    /// line; empty if there are none.
+    static func suspended(identity: String, _ suspension: Suspension) -> AuditEvent {
+        AuditEvent(
+            "suspended", Subject(identity: identity, user: suspension.user),
+            [("reason", suspension.reason), ("by", suspension.by), ("until", suspension.until?.iso ?? "resumed")],
+            isDurable: true)
+    }
+
+    /// The operator has ended the suspension of a user.
+    static func resumed(identity: String, user: String) -> AuditEvent {
+        AuditEvent("resumed", Subject(identity: identity, user: user), isDurable: true)
+    }
+
     package static func unblocked(_ id: MPinID, user: String) -> AuditEvent {
         AuditEvent("unblocked", Subject(id, user: user), isDurable: true)
     }

@@ -51,6 +51,7 @@ extension ProjectService {
         }
         guard Devices.isPushToken(wish.pushToken) else { throw ProjectFault.badMember("pushToken") }
         let userID = try UserID.accepted(wish.userID, service.limits)
+        try await service.requireNotSuspended(userID)
         let keyID = try service.currentKeyID()
         guard
             let activation = try await activation(

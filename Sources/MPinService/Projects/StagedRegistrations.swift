@@ -27,6 +27,7 @@ extension ProjectService {
         let now = now
         guard Devices.isPushToken(pushToken) else { throw ProjectFault.badMember("pushToken") }
         let userID = try UserID.accepted(written, service.limits)
+        try await service.requireNotSuspended(userID)
         guard let activation = try await activation(activationToken, user: userID, project: named, at: now) else {
             throw ProjectFault.wrongActivationToken
         }

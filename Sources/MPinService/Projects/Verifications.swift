@@ -160,6 +160,7 @@ extension ProjectService {
     /// Makes a code for a mail to the user, in place of an earlier one. Throws ``ProjectFault/mailTooEarly(again:)``.
     package func startVerification(_ wish: VerificationWish) async throws -> StartedVerification {
         let now = now
+        try await service.requireNotSuspended(wish.userID)
         let (isAllowed, again) = try await backoff.ask(for: wish.userID, at: now)
         guard isAllowed else { throw ProjectFault.mailTooEarly(again: again) }
         let method = try await method(wish)
@@ -201,6 +202,7 @@ extension ProjectService {
     /// ``ProjectFault/wrongCode(accessID:)``.
     package func confirm(_ code: String, user: String, project: Project) async throws -> Confirmation {
         let (now, userID) = (now, UserID.normal(user))
+        try await service.requireNotSuspended(userID)
         guard let found = try await verifications.redeem(code, user: userID, project: project.id, at: now) else {
             throw ProjectFault.wrongCode(
                 accessID: try await verifications.accessID(ofLink: code, user: userID, project: project.id, at: now))
