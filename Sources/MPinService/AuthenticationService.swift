@@ -66,6 +66,7 @@ package struct AuthenticationService: Sendable {
         devices = Devices(in: durable)
         try await devices.addAll(at: rules.clock())
         try await devices.addMailboxes(at: rules.clock())
+        try await identities.suspensions.markAll(devices, at: rules.clock())
         lost = try await LostRegistrations(in: durable, at: rules.clock())
         wrongCodes = WrongCodes(in: shortLived, limit: rules.limits.wrongCodesPerDay)
         activationCodes = ActivationCodes(in: durable, counting: wrongCodes)
@@ -81,13 +82,13 @@ package struct AuthenticationService: Sendable {
     var keys: ServerKeys { keyRing.keys }
     var now: Moment { rules.clock() }
 
-    /// Whether the operator has revoked, blocked or deleted the identity. Then its sessions and tokens have no effect.
+    /// Whether the operator has revoked, blocked or deleted the identity, or has suspended its user. Then its sessions and tokens have no effect.
     /// Those of an identity that was renewed last as long as those of its successor, because the user does not see the
     /// renewal.
     package func isRevoked(_ id: MPinID) async throws -> Bool {
         var key = id.key
         while let record = try await identities.find(key: key, at: now) {
-            if record.revoked || record.isBlockedByOperator { return true }
+            if record.revoked || record.isRefusedByOperator { return true }
             guard record.isReplaced else { return false }
             key = Hex.encode(record.successor)
         }

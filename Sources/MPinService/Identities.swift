@@ -11,6 +11,7 @@ package struct Identities: Sendable {
     private let unknown: Table<IdentityRecord>
     private let slots: Slots
     private let policy: AttemptPolicy
+    let suspensions: Suspensions
     private let store: any Store
     /// The durability of a reservation. It is ``Durability/durable`` if a challenge or a token could outlive a
     /// reservation that is not yet on the disk: a lost reservation would give one more guess.
@@ -23,6 +24,7 @@ package struct Identities: Sendable {
         unknown = Table("unknown_identity", in: store)
         self.slots = slots
         self.policy = policy
+        suspensions = Suspensions(in: store)
         self.store = store
         self.durability = durability
     }
@@ -31,7 +33,7 @@ package struct Identities: Sendable {
     var isNear: Bool { store.isNear }
 
     /// Stores the identity of a registration and returns its record. If the identity exists already, it is not changed,
-    /// and its record is returned.
+    /// and its record is returned. The identity of a suspended user is refused from the beginning on.
     package func create(
         _ registration: Registration, keyID: String, publicKeyHash: [UInt8] = IdentityRecord.noPublicKey,
         at now: Moment
@@ -39,13 +41,25 @@ package struct Identities: Sendable {
         var record = IdentityRecord(
             mpinID: registration.id.hex, userID: registration.userID, keyID: keyID, registered: now)
         record.publicKeyHash = publicKeyHash
-        if try await known.create(registration.id.key, record, at: now) { return record }
-        return try await find(registration.id, at: now) ?? record
+        guard try await known.create(registration.id.key, record, at: now) else {
+            return try await find(registration.id, at: now) ?? record
+        }
+        return try await markIfSuspended(registration.id, record, at: now)
     }
 
     /// Stores the identity of a new M-Pin ID.
     func create(_ id: MPinID, _ record: IdentityRecord, at now: Moment) async throws {
-        _ = try await known.create(id.key, record, at: now)
+        guard try await known.create(id.key, record, at: now) else { return }
+        _ = try await markIfSuspended(id, record, at: now)
+    }
+
+    /// Marks a new identity whose user was suspended while it was made: whoever suspends a user marks the identities that are
+    /// there.
+    private func markIfSuspended(
+        _ id: MPinID, _ record: IdentityRecord, at now: Moment
+    ) async throws -> IdentityRecord {
+        guard try await suspensions.find(record.userID, at: now) != nil else { return record }
+        return try await suspensions.mark(id.key, of: record.userID, at: now) ?? record
     }
 
     package func find(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
@@ -53,7 +67,10 @@ package struct Identities: Sendable {
     }
 
     /// Finds an identity by its ``MPinID/key``.
-    func find(key: String, at now: Moment) async throws -> IdentityRecord? { try await known.read(key, at: now) }
+    func find(key: String, at now: Moment) async throws -> IdentityRecord? {
+        guard let record = try await known.read(key, at: now) else { return nil }
+        return try await current(record, key, at: now)
+    }
 
     /// Finds an identity as ``find(_:at:)`` does, but takes equally long for known and unknown IDs. In both cases it
     /// reads one existing record, and looks for one that does not exist.
@@ -175,7 +192,7 @@ private struct Pack: NamedChange {
 package struct Attempt: Sendable {
     /// A random number from 1 to 2^63 - 1.
     package let id: Int64
-    package let reservation: Reservation
+    package var reservation: Reservation
     package let isKnown: Bool
     /// Where the record is. It is kept because to find the slot of an unknown ID again would take time by which the
     /// answer could be told from that for a known one.
@@ -194,6 +211,18 @@ package struct Attempt: Sendable {
 extension Identities {
     /// Reserves an attempt for a known or an unknown ID.
     package func reserve(_ id: MPinID, at now: Moment) async throws -> Attempt {
+        var attempt = try await reserveOnce(id, at: now)
+        guard attempt.isKnown, attempt.record.isSuspended else { return attempt }
+        if let verdict = try await verdict(onSuspended: attempt.record, at: now) {
+            if case .refused(.blocked) = attempt.reservation { attempt.reservation = .refused(verdict) }
+            return attempt
+        }
+        // The suspension is over.
+        _ = try await suspensions.mark(id.key, of: attempt.record.userID, at: now)
+        return try await reserveOnce(id, at: now)
+    }
+
+    private func reserveOnce(_ id: MPinID, at now: Moment) async throws -> Attempt {
         let change = Reserve(
             known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.paddedName(id),
             id: .random(in: 1...(.max)), policy: policy, now: now)

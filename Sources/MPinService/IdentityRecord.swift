@@ -29,7 +29,7 @@ package struct IdentityRecord: Storable, Equatable {
     package var isProven = false
     /// The attempt with which the present block began. A positive number is the id of an attempt whose end began the
     /// block. A negative number is minus the id of an attempt whose reservation began it. 0 means that the attempt is
-    /// not known. ``operatorsBlock`` means that the operator began the block.
+    /// not known. ``Reason`` has the others.
     package var blockedBy: Int64 = 0
     /// SHA-256 of the identity's public key, 32 bytes; zeros if it has no key pair.
     package var publicKeyHash = Self.noPublicKey
@@ -68,8 +68,17 @@ package struct IdentityRecord: Storable, Equatable {
     /// Whether the identity can never log in again.
     package var hasEnded: Bool { revoked || isReplaced }
 
-    /// No attempt has this number, because ids of attempts are positive.
-    private static let operatorsBlock = Int64.min
+    /// What ``blockedBy`` is for a block that no attempt began. No attempt has these numbers, because ids of attempts are
+    /// random and positive. Versions that know no suspensions take one for a block.
+    private enum Reason {
+        static let operatorsBlock = Int64.min
+        /// The user is suspended, and the identity itself is not blocked.
+        static let suspension = Int64.min + 1
+        /// The user is suspended, and the operator has blocked the identity.
+        static let suspensionAndBlock = Int64.min + 2
+        /// The user is suspended, and wrong PINs have blocked the identity until the operator unblocks it.
+        static let suspensionAndWrongPINs = Int64.min + 3
+    }
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
         self.mpinID = mpinID
@@ -306,21 +315,57 @@ extension IdentityRecord {
     }
 
     /// Whether no right PIN can log the identity in now, unless the operator allows it again.
-    package var isBarred: Bool { hasEnded || isBlockedByOperator }
+    package var isBarred: Bool { hasEnded || isRefusedByOperator }
 
-    /// Whether the operator, and not wrong PINs, has blocked the identity. Then its sessions have no effect either.
-    package var isBlockedByOperator: Bool { blocked && blockedBy == Self.operatorsBlock }
+    /// Whether the operator, and not wrong PINs, refuses the identity. Then its sessions have no effect either.
+    package var isRefusedByOperator: Bool { isBlockedByOperator || isSuspended }
+
+    /// Whether the operator has blocked the identity.
+    package var isBlockedByOperator: Bool {
+        blocked && (blockedBy == Reason.operatorsBlock || blockedBy == Reason.suspensionAndBlock)
+    }
 
     /// Blocks the identity until the operator unblocks it.
     package mutating func blockByOperator() {
-        (blocked, blockedUntil, blockedBy) = (true, nil, Self.operatorsBlock)
+        blockedBy = isSuspended ? Reason.suspensionAndBlock : Reason.operatorsBlock
+        (blocked, blockedUntil) = (true, nil)
     }
 
-    /// Resets the count of wrong PINs and ends a block. Attempts in progress are counted when they end.
+    /// Resets the count of wrong PINs and ends a block. Attempts in progress are counted when they end. A suspension of the
+    /// user stays.
     package mutating func unblock(at now: Moment) {
         countLost(AttemptPolicy(), at: now)
         (attempts, failuresSinceSuccess, refused) = (0, 0, 0)
-        (blocked, blockedUntil, blockedBy) = (false, nil, 0)
+        (blocked, blockedUntil, blockedBy) = isSuspended ? (true, nil, Reason.suspension) : (false, nil, 0)
+    }
+
+    /// Whether the identity has the mark of a suspended user (``Suspensions``).
+    package var isSuspended: Bool { blocked && (Reason.suspension...Reason.suspensionAndWrongPINs).contains(blockedBy) }
+
+    /// Marks the identity as that of a suspended user. What it is blocked for besides is kept.
+    package mutating func suspend() {
+        guard !isSuspended else { return }
+        blockedBy =
+            isBlockedByOperator
+            ? Reason.suspensionAndBlock : blocked ? Reason.suspensionAndWrongPINs : Reason.suspension
+        blocked = true
+    }
+
+    /// Takes the mark away. The identity is blocked as if there had been no suspension.
+    package mutating func resume() {
+        switch blockedBy {
+        case Reason.suspension where blocked: (blocked, blockedBy) = (false, 0)
+        case Reason.suspensionAndBlock: blockedBy = Reason.operatorsBlock
+        case Reason.suspensionAndWrongPINs: blockedBy = 0
+        default: break
+        }
+    }
+
+    /// When the block of a suspended identity ends, if the suspension ends at `until` (nil: never). Nil if only the operator
+    /// can end it.
+    func end(ofSuspension until: Moment?) -> Moment? {
+        guard let until, blockedBy == Reason.suspension else { return nil }
+        return blockedUntil.map { max($0, until) } ?? until
     }
 
     /// The verdict that every login gets now, whatever its PIN; nil if proofs are judged. If the number of wrong PINs

@@ -10,6 +10,10 @@ package struct MPinID: Sendable, Equatable {
     /// SHA-256 of ``bytes``, 32 bytes. Its name on the wire is `hash_mpin_id`.
     package let hash: [UInt8]
 
+    /// The hash from which the D-TAs make the client secret, 32 bytes: for a client with a key pair it also covers the public
+    /// key, 128 bytes (TRUST wire section 1.4). Nil for one without.
+    package func secretHash(publicKey: [UInt8]?) -> [UInt8] { publicKey.map { SHA256.hash(bytes + $0) } ?? hash }
+
     /// The key of the ID's items in a store: hex of ``hash``.
     package var key: String { Hex.encode(hash) }
 

@@ -103,6 +103,7 @@ extension AuthenticationService {
             expires: expires, isRestart: before != nil)
         let approval: Approval
         do {
+            try await requireNotSuspended(registration.userID)
             approval =
                 if let code = application.activationCode {
                     try await redeem(code, registration, by: application.asker, at: now)
@@ -215,6 +216,7 @@ extension AuthenticationService {
             observer(.confirmationRefused(id, user: registration.userID))
             throw ServiceError.wrongActivationKey
         }
+        try await requireNotSuspended(registration.userID)
         guard try await registrations.activate(id, at: now) else { throw ServiceError.noPendingRegistration }
         observer(.registrationConfirmed(id, user: registration.userID))
         return registration.userID
@@ -269,6 +271,7 @@ extension AuthenticationService {
             let first = authorities.first
         else { throw ServiceError.noShares }
         guard registration.isActive else { throw ServiceError.notConfirmed }
+        try await requireNotSuspended(registration.userID)
         let identity = try await identities.find(id, at: now)
         guard identity?.isProven != true else { throw ServiceError.noShares }
         let keyID = identity?.keyID ?? keys.currentID
@@ -288,7 +291,9 @@ extension AuthenticationService {
         // it must not be handed out.
         let kept = try await identities.create(registration, keyID: keyID, publicKeyHash: publicKeyHash, at: now)
         guard kept.keyID == keyID, kept.publicKeyHash == publicKeyHash else { throw ServiceError.rotatedMeanwhile }
-        observer(.registered(id, user: registration.userID, keyID: keyID))
+        observer(
+            .registered(
+                id, user: registration.userID, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
         return IssuedShares(share: share, tickets: furtherTickets(id, publicKey: publicKey, keyID: keyID), keyID: keyID)
     }
 

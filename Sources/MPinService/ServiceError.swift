@@ -15,6 +15,8 @@ package enum ServiceError: Error, Sendable, Equatable {
     /// The registration does not exist, has another token, or does not hand out its shares any more.
     case noShares
     case notConfirmed
+    /// The operator has suspended the user.
+    case suspended
     /// The user id is not allowed. The text tells why: "must have 1 to 254 bytes".
     case badUserID(String)
 

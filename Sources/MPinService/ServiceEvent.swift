@@ -11,8 +11,8 @@ package enum ServiceEvent: Sendable {
     case confirmationRefused(MPinID, user: String)
     /// The owner of the link in the mail has deleted the registration.
     case registrationDeleted(MPinID, user: String)
-    /// The client secret shares were handed out.
-    case registered(MPinID, user: String, keyID: String)
+    /// The client secret shares were handed out. `secretHash` is ``MPinID/secretHash(publicKey:)``.
+    case registered(MPinID, user: String, keyID: String, secretHash: [UInt8])
     /// A device has made a code with which its user can register another device.
     case quickCodeMade(MPinID, user: String)
     /// The identity was renewed: the second one has logged in, so the first one never can again.

@@ -6,7 +6,7 @@ package enum Verdict: Sendable, Equatable {
     case right
     /// The PIN is wrong. `left` tells how many more PINs may be wrong before the block.
     case wrong(left: Int)
-    /// Blocked by wrong PINs. `until` is nil if only the operator can end the block.
+    /// Blocked by wrong PINs or by the operator, or the user is suspended. `until` is nil if only the operator can end that.
     case blocked(until: Moment?)
     /// Revoked by the operator, permanently.
     case revoked

@@ -7,14 +7,15 @@ import MPinStore
 
 struct AuditCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Verify the audit log, begin a new file of it, or find a user in it.",
-        subcommands: [Verify.self, Forget.self, Rotate.self, Name.self])
+        commandName: "audit", abstract: "Verify or compare audit logs, begin a new file of one, or find a user in it.",
+        subcommands: [Verify.self, Compare.self, Forget.self, Rotate.self, Name.self])
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show that no line of the audit log was altered, removed, inserted, moved or cut off.",
             discussion: """
-                Exit code 2: something was. A cut end is seen by the head of the log, which lies beside the key: so it \
+                Exit code 2: something was. Exit code 3: all that was seen is good, but lines or files were not seen; --from \
+                says which lines need not be. A cut end is seen by the head of the log, which lies beside the key: so it \
                 is seen to the last line, unless somebody could put back that file, too. Write down the mark that this \
                 command prints, elsewhere, and give it as --expect later: a log without that line is then found out in \
                 any case. Files that were put aside are read where they lie beside the log; what was not seen is named.
@@ -32,6 +33,13 @@ struct AuditCommands: ParsableCommand {
         @Option(
             help: "An earlier file of the log that lies elsewhere; may be repeated. Those beside the log are found.")
         var older: [String] = []
+
+        @Option(
+            help: """
+                The number of the first line that must be seen: lines before it are in files that were archived. With \
+                --all: of each log.
+                """)
+        var from = 1
 
         @Option(help: "NUMBER:TAG, a mark that an earlier verification printed.")
         var expect: String?
@@ -55,6 +63,7 @@ struct AuditCommands: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
+            guard from > 0 else { throw ValidationError("--from: a number from 1 on") }
             guard all || (database == nil && server.isEmpty && merged == nil) else {
                 throw ValidationError("--database, --server and --merged need --all")
             }
@@ -65,24 +74,51 @@ struct AuditCommands: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let isGood = try await all ? verifyAll() : verifyOne()
-                guard isGood else { throw ExitCode(2) }
+                let result = try await all ? verifyAll() : verifyOne()
+                guard result == .whole else { throw ExitCode(result.rawValue) }
             }
         }
 
-        private func verifyOne() throws -> Bool {
+        /// What a verification has come to, as an exit code.
+        private enum Result: Int32 {
+            case whole = 0
+            case altered = 2
+            case unseen = 3
+
+            init(_ logs: [AuditVerification], isMissing: Bool = false) {
+                let isAltered = isMissing || !logs.allSatisfy(\.findings.isEmpty)
+                self = isAltered ? .altered : logs.allSatisfy(\.unseen.isEmpty) ? .whole : .unseen
+            }
+        }
+
+        private func verifyOne() throws -> Result {
             let mark = try expect.map { text in
                 guard let mark = AuditVerification.Mark(text) else { throw StartError("\(text): not a mark") }
                 return mark
             }
-            let found = try AuditVerification(
-                config.place(audit, stateDir), older: older, expected: mark)
+            let place = try config.place(audit, stateDir)
+            let found = try AuditVerification(place, older: older, from: from, expected: mark)
             report(found, of: nil)
-            return found.findings.isEmpty
+            note(firstOf: found, place)
+            return Result([found])
+        }
+
+        /// Lets the head of a log that an older version has begun know its first line, and says so.
+        private func note(firstOf found: AuditVerification, _ place: AuditPlace) {
+            let noted: Int?
+            do { noted = try found.noteFirst(place) } catch {
+                // A copy that cannot be written can be verified all the same.
+                return output.print(
+                    ["notNoted": "\(error)"], "its first line is not known, and cannot be noted: \(error)")
+            }
+            guard let number = noted else { return }
+            output.print(
+                ["first": number],
+                "\(place.head): its first line was not known; from now on it is number \(number)")
         }
 
         /// The marks are read before the logs, because servers that run go on writing.
-        private func verifyAll() async throws -> Bool {
+        private func verifyAll() async throws -> Result {
             let (database, folder) = try config.fill(database: database, stateDir: stateDir)
             guard let database = database ?? folder.map({ $0 + "/rps.sqlite" }) else {
                 throw StartError("give --database, --config or --state-dir")
@@ -90,14 +126,14 @@ struct AuditCommands: ParsableCommand {
             let marks = try await AuditMarks(database: database).all(at: .now())
             let own = try config.fill(audit).place(stateDir: folder).map { ("this server", $0) }
             let others = try server.map { ($0, try AuditPlace(stateDir: $0)) }
-            let found = try AuditLogs([own].compactMap(\.self) + others, marks: marks)
+            let found = try AuditLogs([own].compactMap(\.self) + others, from: from, marks: marks)
             for log in found.logs {
                 report(log.verification, of: log.server)
                 if !log.isNoted { print(unseen: "\(log.server): the database does not know this log") }
             }
             for missing in found.missing { print(missing) }
             if let merged { try save(found, to: merged) }
-            return found.missing.isEmpty && found.logs.allSatisfy { $0.verification.findings.isEmpty }
+            return Result(found.logs.map(\.verification), isMissing: !found.missing.isEmpty)
         }
 
         private func report(_ found: AuditVerification, of server: String?) {

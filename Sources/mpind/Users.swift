@@ -5,11 +5,13 @@ import MPinServer
 struct Users: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "List users, or show, block, unblock or revoke the identities of one, at a running or stopped RPS.",
+        abstract: """
+            List users, suspend one, or show, block, unblock or revoke the identities of one, at a running or stopped RPS.
+            """,
         discussion: "Exit code 2: there is no such user.",
         subcommands: [
-            List.self, Show.self, Block.self, Unblock.self, Revoke.self, Renew.self, Code.self, Export.self,
-            Delete.self, Profile.self,
+            List.self, Show.self, Suspend.self, Resume.self, Suspensions.self, Block.self, Unblock.self, Revoke.self,
+            Renew.self, Code.self, Export.self, Delete.self, Profile.self,
         ])
 
     struct List: AsyncParsableCommand {
@@ -64,7 +66,10 @@ struct Users: ParsableCommand {
             try await operate {
                 let (users, audit) = try await options.operating.openUsers()
                 audit.record(.command("user show", user: options.user))
-                try options.show(await users.find(user: options.user, identity: options.identity))
+                let suspension = try await users.suspension(of: options.user)
+                if let suspension { options.operating.output.print(suspension, suspension.line) }
+                let found = try await users.find(user: options.user, identity: options.identity)
+                if suspension == nil || !found.isEmpty { try options.show(found) }
             }
         }
     }
@@ -171,7 +176,7 @@ extension OperatorOptions {
         output.print(asJSON: export)
     }
 
-    fileprivate func openUsers() async throws -> (users: UserAdministration, audit: Audit) {
+    func openUsers() async throws -> (users: UserAdministration, audit: Audit) {
         let (database, audit) = try open()
         return (try await UserAdministration(database: database.service()), audit)
     }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import requests
-from phone import Phone
-from relying_party import DEVICE, Person
+from phone import Phone, Refused
+from relying_party import DEVICE, Person, authorize
 from selenium.webdriver.common.by import By
 from test_browser import Browser, browser, chromium, read_code
 from test_oidc import AXE, BACKEND, PIN, TOKEN, alice, claims, form_encoded_basic, phone, userinfo
@@ -66,6 +68,41 @@ def test_row_74_a_device(alice: Person) -> None:
     assert requests.post(TOKEN, data=form).status_code == 200
     assert alice.open(device["verification_uri_complete"]).status_code == 200
     assert type_code(alice, device["user_code"]).status_code == 400
+
+
+def test_a_suspended_user_gets_no_tokens(alice: Person) -> None:
+    """Tokens, refresh tokens and an allowed device code of before have no effect until the user is resumed."""
+    waiting, used = begin(), begin()
+    for device in (used, waiting):
+        type_code(alice, device["user_code"])
+        if 'id="login"' in alice.page:
+            alice.log_in()
+        alice.press("/authorize/confirm", step="consent", answer="yes")
+    tokens = poll(used).json()
+    form = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"], "client_id": "tv"}
+    operator("suspend", "alice@example.com", "--reason", "left")
+    try:
+        assert userinfo(tokens["access_token"]).status_code == 401
+        assert error(requests.post(TOKEN, data=form)) == "invalid_grant"
+        assert error(poll(waiting)) in ("access_denied", "invalid_grant", "expired_token")
+        assert 'id="login"' in alice.open(authorize(BACKEND)).text
+        # The same mailbox cannot register again.
+        for user in ("alice@example.com", "Alice+2@example.com"):
+            answer = requests.put(f"{BACKEND}/rps/user", json={"mobile": 1, "userId": user})
+            assert answer.status_code == 403 and "suspended" in answer.text
+        with pytest.raises(Refused):
+            alice.phone.login(PIN)
+    finally:
+        operator("resume", "alice@example.com")
+    assert userinfo(tokens["access_token"]).status_code == 200
+    assert alice.phone.login(PIN)
+    lines = [audited(event)[-1] for event in ("suspended", "resumed")]
+    assert [line["user"] for line in lines] == ["alice@example.com"] * 2 and lines[0]["reason"] == "left"
+
+
+def operator(word: str, user: str, *options: str) -> None:
+    command = [os.environ["MPIN_SERVER"], "user", word, user, *options, "--state-dir", os.environ["MPIN_STATE"]]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 
 def test_row_74_a_code_is_good_once(alice: Person) -> None:

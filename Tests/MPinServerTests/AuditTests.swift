@@ -235,15 +235,102 @@ final class AuditTests: XCTestCase {
         try FileManager.default.moveItem(atPath: log + ".1", toPath: elsewhere + "/first")
         let partial = try AuditVerification(place())
         XCTAssertEqual(partial.findings, [])
-        XCTAssertEqual(partial.unseen, ["lines 1 to 3 are in files that are not here; give them as --older"])
+        let missing =
+            "lines 1 to 3 are in files that are not here; give them as --older, or --from 4 if they were archived"
+        XCTAssertEqual(partial.unseen, [missing])
         let whole = try AuditVerification(place(), older: [elsewhere + "/first"])
         XCTAssertEqual([whole.findings.count, whole.unseen.count, whole.files.count], [0, 0, 4])
         try Data([0x1F, 0x8B]).write(to: URL(fileURLWithPath: log + ".0.gz"))
         XCTAssertEqual(
-            try AuditVerification(place(), older: [elsewhere + "/first"]).unseen,
-            ["\(log).0.gz is packed: unpack it and give it as --older"])
-        let command = try Mpind(["audit", "verify", "--audit-log", log, "--audit-key-file", folder + "/audit.key"])
-        XCTAssertEqual(command.stop(0), 0, command.logText)
+            try AuditVerification(place()).unseen,
+            ["\(log).0.gz is packed: unpack it and give it as --older", missing])
+        XCTAssertEqual(try AuditVerification(place(), older: [elsewhere + "/first"]).unseen, [])
+        XCTAssertEqual(try verify(), 3)
+        XCTAssertEqual(try verify(["--older", elsewhere + "/first"]), 0)
+    }
+
+    /// The exit code of `mpind audit verify`.
+    private func verify(_ options: [String] = []) throws -> Int32 {
+        try command(options).status
+    }
+
+    private func command(_ options: [String]) throws -> (status: Int32, output: String) {
+        let place = ["--audit-log", log, "--audit-key-file", folder + "/audit.key"]
+        let done = try Mpind.run(["audit", "verify"] + place + options)
+        return (done.code, done.output)
+    }
+
+    /// What was not seen is no proof: whoever takes away the older files, or puts an empty one in their place, does not get
+    /// the exit code of a whole log.
+    func testWhatWasNotSeenHasAnExitCodeOfItsOwn() throws {
+        for file in ["1", "2"] {
+            try write(3)
+            try AuditLog(place()).rotate(suffix: file)
+        }
+        XCTAssertEqual(try verify(), 0)
+        let first = try Data(contentsOf: URL(fileURLWithPath: log + ".1"))
+        try Data().write(to: URL(fileURLWithPath: log + ".1"))
+        XCTAssertEqual(try verify(), 3, "the oldest is empty")
+        try FileManager.default.removeItem(atPath: log + ".1")
+        XCTAssertEqual(try verify(), 3, "the oldest is gone")
+        XCTAssertEqual([try verify(["--from", "4"]), try verify(["--from", "3"])], [0, 3])
+        try FileManager.default.removeItem(atPath: log + ".2")
+        XCTAssertEqual([try verify(), try verify(["--from", "4"]), try verify(["--from", "8"])], [3, 3, 0])
+        XCTAssertEqual(try verify(["--from", "0"]), 64)
+        try first.write(to: URL(fileURLWithPath: log + ".1"))
+        XCTAssertEqual(try verify(["--from", "8"]), 2, "a hole is more than what was not seen")
+    }
+
+    /// An empty head knows no end. Neither a verification nor a server that goes on takes the log for a whole one.
+    func testAnEmptyHeadHidesNoCutEnd() throws {
+        let head = folder + "/audit.jsonl.head"
+        try write(5)
+        try Data().write(to: URL(fileURLWithPath: head))
+        XCTAssertEqual(try verify(), 2, "the head alone")
+        try save(Array(try lines()[..<3]))
+        XCTAssertEqual(try verify(), 2, "and the end")
+        try write(2)
+        let found = try AuditVerification(place())
+        XCTAssertEqual(found.findings.map(\.line), [4])
+        XCTAssertEqual(found.last?.number, 7, "three lines, a number that is left out, the gap, and two more")
+        try Data().write(to: URL(fileURLWithPath: log))
+        try Data().write(to: URL(fileURLWithPath: head))
+        XCTAssertEqual(try verify(), 3, "all that is left is what a new log has")
+    }
+
+    /// A head of before has only its first part. The first verification lets it know its first line, and says so once.
+    func testAHeadOfBeforeGetsItsFirstLine() throws {
+        let head = folder + "/audit.jsonl.head"
+        func cut() throws {
+            let old = try Data(contentsOf: URL(fileURLWithPath: head)).prefix(128)
+            XCTAssertEqual(String(decoding: old, as: UTF8.self).split(whereSeparator: \.isWhitespace).count, 3)
+            try old.write(to: URL(fileURLWithPath: head))
+        }
+        for file in ["1", "2"] {
+            try write(3)
+            try AuditLog(place()).rotate(suffix: file)
+        }
+        let whole = try Data(contentsOf: URL(fileURLWithPath: head))
+        XCTAssertEqual(whole.count, 256)
+        try cut()
+        try write(1)
+        let told = try command(["--json"])
+        XCTAssertEqual(told.status, 0)
+        XCTAssertTrue(told.output.contains("\"first\":1"), told.output)
+        XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: head)).suffix(128), whole.suffix(128))
+        XCTAssertFalse(try command(["--json"]).output.contains("\"first\""))
+        try write(1)
+        XCTAssertEqual(try verify(), 0, "the next lines leave it")
+        // The operator has archived the first file.
+        try cut()
+        try FileManager.default.removeItem(atPath: log + ".1")
+        XCTAssertTrue(try command(["--json"]).output.contains("\"first\":4"))
+        XCTAssertEqual([try verify(), try verify(["--from", "4"])], [3, 0])
+        // The first line that the head knows is another one.
+        var other = try Data(contentsOf: URL(fileURLWithPath: head))
+        other[130] = UInt8(ascii: other[130] == UInt8(ascii: "0") ? "1" : "0")
+        try other.write(to: URL(fileURLWithPath: head))
+        XCTAssertEqual(try verify(["--from", "4"]), 2)
     }
 
     /// A hard or symbolic link to the log may stay beside it, from an operator or from an interrupted rotation. It must

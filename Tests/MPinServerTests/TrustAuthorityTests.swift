@@ -58,6 +58,48 @@ final class TrustAuthorityTests: XCTestCase {
         }
     }
 
+    /// Whoever has the RPS's key could name one identity and have another one multiplied; or a permit, or a blinded point,
+    /// instead of the hash of an identity. The line has what was multiplied, which no RPS has registered.
+    func testTheLogHasWhatWasMultipliedAndAComparisonFindsWhatNobodyRegistered() throws {
+        let server = try InProcess().keep(in: self)
+        let alice = try TestClient(backend: server.backend).register("alice@example.com", pin: "1234")
+        let state = server.backend.stateFolder
+        let key = try KeyFile.load(state + "/rps-dta2.key")
+        let places: [(server: String, place: AuditPlace)] = [("here", try AuditPlace(stateDir: state))]
+        let before = try AuditComparison(places)
+        XCTAssertEqual([before.shares, before.registrations, before.findings.count], [2, 1, 0])
+        let expires = server.now.adding(seconds: 60).iso
+        func ask(_ path: String, _ message: SignedMessage, _ hash: String, _ more: String) throws -> Int {
+            let target =
+                "\(path)?app_id=a&key_id=1&hash_mpin_id=\(hash)&expires=\(escape(expires))\(more)"
+                + "&signature=\(message.signature(key: key))"
+            return try server.backend.call("GET", target, port: server.backend.dta2Port).status
+        }
+        func keyed(_ hash: String, _ identity: String) throws -> Int {
+            let message = SignedMessage.keyedSecret(
+                appID: "a", keyID: "1", hashID: hash, identity: identity, expires: expires)
+            return try ask("/dvsClientSecret", message, hash, "&identity=\(escape(identity))")
+        }
+        let own = Hex.encode(alice.hash)
+        let point = Hex.encode(SHA256.hash(Array("the x of a blinded point".utf8)))
+        for identity in ["", "alice", own + "00", String(repeating: "g", count: 64)] {
+            XCTAssertEqual(try keyed(point, identity), 403, identity)
+        }
+        XCTAssertEqual(try keyed(point, own), 200)
+        let date = withUnsafeBytes(of: server.now.day.bigEndian) { Array($0) }
+        let permit = Hex.encode(SHA256.hash(date + alice.hash))
+        let message = SignedMessage.clientSecret(
+            appID: "a", keyID: "1", hashID: permit, hashUser: "", expires: expires)
+        XCTAssertEqual(try ask("/clientSecret", message, permit, "&hash_user_id="), 200)
+        let found = try AuditComparison(places)
+        XCTAssertEqual(found.shares, 4)
+        XCTAssertEqual(found.findings.map(\.hash), [point, permit])
+        let compared = try Mpind.run(["audit", "compare", "--server", state])
+        XCTAssertEqual(compared.code, 2, compared.error)
+        XCTAssertTrue(compared.output.contains(permit), compared.output)
+        XCTAssertTrue(compared.output.hasSuffix("4 shares and 1 registrations, 2 findings\n"), compared.output)
+    }
+
     func testTheSignatureIsCheckedBeforeTheTimeAndTheTimeIsBounded() throws {
         let server = try InProcess()
         let port = server.backend.dta1Port

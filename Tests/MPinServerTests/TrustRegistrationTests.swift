@@ -205,6 +205,8 @@ final class TrustRegistrationTests: XCTestCase {
         let shares = try answer.secretUrls.map { try client.get($0) }
         XCTAssertEqual(shares.map(\.status), [200, 200])
         XCTAssertNotEqual(shares[0].text, shares[1].text)
+        let compared = try AuditComparison([("here", AuditPlace(stateDir: server.backend.stateFolder))])
+        XCTAssertEqual([compared.shares, compared.findings.count], [2, 0])
         XCTAssertEqual(try client.get(second).text.count, shares[1].text.count, "clients repeat a lost request")
         let hash = try XCTUnwrap(second.firstMatch(of: /hash_mpin_id=([0-9a-f]{64})/)?.1)
         for url in answer.secretUrls {

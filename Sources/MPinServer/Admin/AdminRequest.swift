@@ -111,5 +111,5 @@ struct AdminRoute: Sendable {
     }
 
     /// All operations.
-    static let all = users + clients + projects + sessions + keys + auditLog + passwords
+    static let all = users + suspensions + clients + projects + sessions + keys + auditLog + passwords
 }

@@ -6,16 +6,20 @@ import MPinService
 extension AdminRoute {
     static let users = [
         AdminRoute(.get, "/users", "user list", .usersRead, takes: .query("prefix", "after", "limit")) { request in
-            let found = try await request.resources.users.search(
+            let users = request.resources.users
+            let found = try await users.search(
                 prefix: request.request.query("prefix") ?? "", after: request.request.query("after"),
                 limit: request.limit())
             request.resources.audit.record(.command("user list"))
-            return .json(UserList(users: found.users.map(UserDocument.init), next: found.next))
+            var documents: [UserDocument] = []
+            for user in found.users { documents.append(UserDocument(user, try await users.suspension(of: user.id))) }
+            return .json(UserList(users: documents, next: found.next))
         },
         AdminRoute(.get, "/users/:user", "user show", .usersRead) { request in
-            let user = try request.name("user")
+            let (user, users) = (try request.name("user"), request.resources.users)
             request.resources.audit.record(.command("user show", user: user))
-            return try UserDocument.response(user, await request.resources.users.find(user: user))
+            return try UserDocument.response(
+                await users.find(user: user), await users.suspension(of: user), of: user)
         },
         change("block", .block), change("unblock", .unblock), change("revoke", .revoke), change("renew", .renew),
         // The export has M-Pin IDs, with which others can use up the attempts of a user. So reading is not enough.
@@ -40,7 +44,8 @@ extension AdminRoute {
             let (user, choice) = (try request.name("user"), try request.optionalBody(DeviceChoice.self))
             let entries = try await request.resources.users.change(
                 change, user: user, identity: choice?.identity, audit: request.resources.audit)
-            return try UserDocument.response(user, entries)
+            guard !entries.isEmpty else { throw APIError(.notFound, "No such user or device") }
+            return try UserDocument.response(entries, await request.resources.users.suspension(of: user), of: user)
         }
     }
 }
@@ -76,14 +81,22 @@ private struct UserDocument: Encodable {
 
     let user: String
     let devices: [Device]
+    /// Nil if the user is not suspended.
+    let suspended: UserAdministration.SuspensionEntry?
 
-    init(_ user: UserAdministration.User) {
+    init(_ user: UserAdministration.User, _ suspension: UserAdministration.SuspensionEntry?) {
         self.user = user.id
         devices = user.devices.map(Device.init)
+        suspended = suspension
     }
 
-    static func response(_ user: String, _ entries: [UserAdministration.Entry]) throws(APIError) -> Response {
-        guard let id = entries.first?.user else { throw APIError(.notFound, "No such user or device") }
-        return .json(UserDocument(.init(id: id, devices: entries)))
+    /// A user who is suspended need not be registered.
+    static func response(
+        _ entries: [UserAdministration.Entry], _ suspension: UserAdministration.SuspensionEntry?, of user: String
+    ) throws(APIError) -> Response {
+        guard let id = entries.first?.user ?? suspension?.user else {
+            throw APIError(.notFound, "No such user or device")
+        }
+        return .json(UserDocument(.init(id: id, devices: entries), suspension))
     }
 }

@@ -1,4 +1,5 @@
 package import MPinOpenID
+import MPinSecrets
 package import MPinService
 package import MPinStore
 
@@ -66,9 +67,11 @@ extension AuditEvent {
         AuditEvent("registration-deleted", Subject(id, user: user))
     }
 
-    /// The client secret shares were handed out, so the identity is registered.
-    static func registered(_ id: MPinID, user: String, keyID: String) -> AuditEvent {
-        AuditEvent("registered", Subject(id, user: user), [("key_id", keyID)])
+    /// The client secret shares were handed out, so the identity is registered. The line has the hash from which D-TAs make
+    /// the shares, by which ``AuditComparison`` finds theirs.
+    static func registered(_ id: MPinID, user: String, keyID: String, secretHash: [UInt8]) -> AuditEvent {
+        AuditEvent(
+            "registered", Subject(id, user: user), [("key_id", keyID), ("hash", Hex.encode(secretHash))])
     }
 
     /// A device has made a QuickCode, with which its user can register another device.
@@ -225,9 +228,12 @@ extension AuditEvent {
         AuditEvent("share", nil, [("of", "server-secret"), ("key_id", keyID)])
     }
 
-    /// A D-TA gave out its share of a client secret. `hashID`: hex of the SHA-256 of the M-Pin ID.
-    static func clientSecretShare(hashID: String, keyID: String) -> AuditEvent {
-        AuditEvent("share", Subject(identity: hashID, user: ""), [("of", "client-secret"), ("key_id", keyID)])
+    /// A D-TA gave out its share of a client secret. `hash` (32 bytes) is what the D-TA has multiplied. `identity`: hex of the
+    /// SHA-256 of the M-Pin ID, as the RPS says.
+    static func clientSecretShare(of hash: [UInt8], identity: String, keyID: String) -> AuditEvent {
+        AuditEvent(
+            "share", Subject(identity: identity, user: ""),
+            [("of", "client-secret"), ("key_id", keyID), ("hash", Hex.encode(hash))])
     }
 
     /// A D-TA had no database, so it has made one with a new master share.
@@ -238,6 +244,20 @@ extension AuditEvent {
         AuditEvent(
             "rotated", nil, [("database", database), ("key_id", keyID), ("old_served_until", oldServedUntil.iso)],
             isDurable: true)
+    }
+
+    /// The operator has suspended a user. `identity`: the ``MPinID/key`` of one of the user's identities, each of which has a
+    /// line; empty if there are none.
+    static func suspended(identity: String, _ suspension: Suspension) -> AuditEvent {
+        AuditEvent(
+            "suspended", Subject(identity: identity, user: suspension.user),
+            [("reason", suspension.reason), ("by", suspension.by), ("until", suspension.until?.iso ?? "resumed")],
+            isDurable: true)
+    }
+
+    /// The operator has ended the suspension of a user.
+    static func resumed(identity: String, user: String) -> AuditEvent {
+        AuditEvent("resumed", Subject(identity: identity, user: user), isDurable: true)
     }
 
     package static func unblocked(_ id: MPinID, user: String) -> AuditEvent {

@@ -47,6 +47,8 @@ struct AuditLine: Sendable, Equatable {
     /// The bytes of the line with its newline.
     var text: [UInt8] { body + Self.separator + Array(Hex.encode(tag).utf8) + Array("\"}\n".utf8) }
 
+    var mark: AuditVerification.Mark { .init(number: number, tag: Hex.encode(tag)) }
+
     func follows(_ previous: [UInt8], key: SecretBytes) -> Bool {
         constantTimeEqual(tag.span, Self.tag(body, previous: previous, key: key).span)
     }

@@ -202,14 +202,16 @@ extension AuditLog {
         if isDurable { fdatasync(files.log) }
         (head.number, head.tag, head.size) = (line.number, line.tag, start + text.count)
         try head.save(files.head, path: place.head)
+        if line.number == 1 { try head.note(first: line.mark, files.head, path: place.head) }
         if isDurable { fdatasync(files.head) }
     }
 
     /// Makes the head and the log match again, which a crash of the machine between two writes may prevent. Lines after
     /// the head's last one are accepted if their tags are right. For any other difference a `gap` line is written,
-    /// which verification will always report.
+    /// which verification will always report. So it is if the head is empty and the log is not: nobody knows its end.
     private func catchUp(_ head: inout AuditHead, _ files: Files, size: Int) throws {
         guard size != head.size else { return }
+        let isHeadLost = head.isEmpty
         var lost = size < head.size
         if !lost {
             for line in try lines(files.log, from: head.size, to: size) {
@@ -223,7 +225,9 @@ extension AuditLog {
             }
         }
         head.size = size
-        guard lost else { return try head.save(files.head, path: place.head) }
+        // A number is left out, so that the verification finds that lines may be missing.
+        if isHeadLost { head.number += 1 }
+        guard lost || isHeadLost else { return try head.save(files.head, path: place.head) }
         try endTornLine(&head, files)
         let found = [("log_bytes", String(size)), ("time", clock().isoWithMicroseconds + "Z")]
         try write(mark("gap", Hex.encode(head.tag), found), &head, files, isDurable: true)

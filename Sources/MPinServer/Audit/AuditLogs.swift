@@ -24,16 +24,17 @@ package struct AuditLogs: Sendable {
     package let missing: [Missing]
     private let places: [(server: String, place: AuditPlace)]
 
-    /// Verifies the logs at `places`. `marks`: what the database knew before, because servers that run go on writing. Which
+    /// Verifies the logs at `places`, each from its line `start` on. `marks`: what the database knew before, because servers that run go on writing. Which
     /// of the logs with one key a mark belongs to is known by the line itself, as no two logs have the same.
     package init(
-        _ places: [(server: String, place: AuditPlace)], marks: [(log: String, entry: AuditMarks.Entry)]
+        _ places: [(server: String, place: AuditPlace)], from start: Int = 1,
+        marks: [(log: String, entry: AuditMarks.Entry)]
     ) throws {
         self.places = places
         logs = try places.map { server, place in
             let known = marks.map(\.entry).filter { $0.key == place.keyName }
             let found = try AuditVerification(
-                place, lookingFor: Set(known.compactMap { AuditVerification.Mark($0.mark) }))
+                place, from: start, lookingFor: Set(known.compactMap { AuditVerification.Mark($0.mark) }))
             return Log(server: server, verification: found, isNoted: !found.seen.isEmpty)
         }
         let seen = Set(logs.flatMap(\.verification.seen).map(\.description))

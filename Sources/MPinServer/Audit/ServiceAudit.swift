@@ -45,7 +45,8 @@ extension AuditEvent {
         case .registrationConfirmed(let id, let user): self = .registrationConfirmed(id, user: user)
         case .confirmationRefused(let id, let user): self = .confirmationRefused(id, user: user)
         case .registrationDeleted(let id, let user): self = .registrationDeleted(id, user: user)
-        case .registered(let id, let user, let keyID): self = .registered(id, user: user, keyID: keyID)
+        case .registered(let id, let user, let keyID, let hash):
+            self = .registered(id, user: user, keyID: keyID, secretHash: hash)
         case .login(let id, let user, let verdict): self = .login(id, user: user, status: verdict.status)
         case .loginLost(let id, let user): self = .login(id, user: user, status: APIError.storeFailed.status.code)
         case .signature(let id, let user, let verdict): self = .signature(id, user: user, status: verdict.status)

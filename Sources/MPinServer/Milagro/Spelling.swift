@@ -65,6 +65,7 @@ extension ServiceError {
         case .wrongActivationKey: APIError(.forbidden, "Wrong activation key")
         case .noShares: APIError(.badRequest, "No such registration")
         case .notConfirmed: APIError(.unauthorized, "The identity is not verified yet")
+        case .suspended: APIError(.forbidden, "The user is suspended")
         case .badUserID(let why): APIError(.badRequest, "userId \(why)")
         case .noShareFromAuthority: APIError(.internalServerError, "The trust authority gave no share")
         case .rotatedMeanwhile: APIError(.internalServerError, "The master secret was rotated in between")

@@ -72,7 +72,7 @@ struct TrustAuthorityClient: Authority {
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String { clientSecretQuery(id, keyID: keyID, mobile: 1) }
 
     func keyedSecretTicket(_ id: MPinID, publicKey: [UInt8], keyID: String) -> String {
-        let (hashID, expires) = (Hex.encode(SHA256.hash(id.bytes + publicKey)), expires)
+        let (hashID, expires) = (Hex.encode(id.secretHash(publicKey: publicKey)), expires)
         let message = SignedMessage.keyedSecret(
             appID: appID, keyID: keyID, hashID: hashID, identity: id.key, expires: expires)
         return percentEncodedQuery([

@@ -155,11 +155,10 @@ extension Restore {
     }
 
     private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
-        let store = try SQLiteStore(path: draft)
+        let (present, store) = (try SQLiteStore(path: old, allowsForeign: true), try SQLiteStore(path: draft))
         let count = try await carryOver(
-            from: Table("identity", in: try SQLiteStore(path: old, allowsForeign: true)),
-            to: Table("identity", in: store),
-            at: now)
+            from: Table("identity", in: present), to: Table("identity", in: store), at: now)
+        try await Suspensions(in: store).add(allOf: Suspensions(in: present), at: now)
         await store.drain()
         return count
     }
@@ -189,6 +188,7 @@ extension IdentityRecord {
     /// shares.
     fileprivate mutating func mergeRefusals(_ other: IdentityRecord) {
         if other.isBlockedByOperator { blockByOperator() }
+        if other.isSuspended { suspend() }
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked
         if other.isReplaced { successor = other.successor }

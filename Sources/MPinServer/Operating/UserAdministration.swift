@@ -13,8 +13,8 @@ package struct UserAdministration: Sendable {
         /// The id of the master secret that its client secret comes from.
         package let keyID: String
         package let registered: String
-        /// The state: `active`, `blocked`, `blocked until <time>`, `revoked`, or `renewed` if another identity of the same
-        /// device has taken its place.
+        /// The state: `active`, `suspended` as its user is, `blocked`, `blocked until <time>`, `revoked`, or `renewed` if
+        /// another identity of the same device has taken its place.
         package let state: String
         /// Wrong PINs since the last right one.
         package let wrongPINs: Int
@@ -25,12 +25,16 @@ package struct UserAdministration: Sendable {
             keyID = record.keyID
             registered = record.registered.iso
             wrongPINs = record.failuresSinceSuccess
-            let until = record.blockedUntil.flatMap { $0 > now ? $0.iso : nil }
-            state =
-                record.revoked
-                ? "revoked"
-                : record.isReplaced
-                    ? "renewed" : record.blocked ? "blocked" : until.map { "blocked until \($0)" } ?? "active"
+            state = Self.state(record, at: now)
+        }
+
+        private static func state(_ record: IdentityRecord, at now: Moment) -> String {
+            if record.revoked { return "revoked" }
+            if record.isReplaced { return "renewed" }
+            if record.isSuspended { return "suspended" }
+            if record.blocked { return "blocked" }
+            guard let until = record.blockedUntil, until > now else { return "active" }
+            return "blocked until \(until.iso)"
         }
     }
 
@@ -44,6 +48,7 @@ package struct UserAdministration: Sendable {
 
     let store: any Store
     let records: Table<IdentityRecord>
+    let suspensions: Suspensions
     private let logouts: Logouts
     let clock: Clock
 
@@ -54,6 +59,7 @@ package struct UserAdministration: Sendable {
     package init(in store: any Store, clock: @escaping Clock) {
         self.store = store
         records = Table("identity", in: store)
+        suspensions = Suspensions(in: store)
         logouts = Logouts(in: store)
         self.clock = clock
     }
@@ -70,7 +76,11 @@ package struct UserAdministration: Sendable {
         var last: String?
         while true {
             let found = try await records.list(after: last, limit: 500, at: now)
-            try page(found.filter { !$0.value.userID.isEmpty }.map { Entry($0.key, $0.value, at: now) })
+            var entries: [Entry] = []
+            for (key, record) in found where !record.userID.isEmpty {
+                entries.append(Entry(key, try await standing(record, at: now), at: now))
+            }
+            try page(entries)
             guard let end = found.last else { return }
             last = end.key
         }
@@ -154,9 +164,17 @@ package struct UserAdministration: Sendable {
         var found: [(key: String, value: IdentityRecord)] = []
         for (key, _) in try await devices.list(of: user, at: now) where identity == nil || identity == key {
             guard let record = try await records.read(key, at: now), record.userID == user else { continue }
-            found.append((key, record))
+            found.append((key, try await standing(record, at: now)))
         }
         return found
+    }
+
+    /// The record without the mark of a suspension that is over, which goes with the next login.
+    private func standing(_ record: IdentityRecord, at now: Moment) async throws -> IdentityRecord {
+        guard record.isSuspended, try await suspensions.find(record.userID, at: now) == nil else { return record }
+        var standing = record
+        standing.resume()
+        return standing
     }
 
     /// The indexes of devices and users. They are made here if only an older version has used the database.

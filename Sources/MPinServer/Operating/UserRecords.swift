@@ -45,6 +45,10 @@ struct UserRecords: Sendable {
         ("mailbox", .mailbox),
     ]
 
+    /// Tables with data of users that are exported, but not deleted with their user: a suspended user who is deleted must
+    /// not come back as a new one.
+    private static let kept: [(String, Place)] = [("suspension", .member(["user"]))]
+
     private let store: any Store
     private let user: String
     private let userHash: String
@@ -57,7 +61,7 @@ struct UserRecords: Sendable {
 
     func all(at now: Moment) async throws -> [Record] {
         var found: [Record] = []
-        for (table, place) in Self.places { found += try await records(table, place, at: now) }
+        for (table, place) in Self.places + Self.kept { found += try await records(table, place, at: now) }
         return found
     }
 

@@ -107,6 +107,7 @@ extension TrustRefusal {
     private init(_ error: ServiceError, at now: Moment) {
         switch error {
         case .unjudged(let verdict): self.init(verdict, at: now)
+        case .suspended: self.init(.forbidden, "FORBIDDEN", "the user is suspended")
         case .badUserID(let why): self = .parameter("userId", "userId \(why)")
         case .badPublicKey: self = .parameter("publicKey", "publicKey is not a point of order r")
         case .notAPoint(let name): self = .parameter(name, "\(name) is not a point of the curve")

@@ -67,10 +67,7 @@ struct TrustAuthorityServer: Sendable {
                 appID: credentials.appID, hashID: hashID, hashUser: hashUser, expires: expires)
         }
         try await rates.admit(.authority, identity: hash)
-        let point = try await share.point(MPinSize.g1) { master, point throws(MPinError) in
-            try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
-        }
-        audit.record(.clientSecretShare(hashID: hashID, keyID: share.keyID))
+        let point = try await clientSecret(of: hash, identity: hashID, from: share)
         return .json(
             ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID, createdAt: clock().seconds))
     }
@@ -79,21 +76,33 @@ struct TrustAuthorityServer: Sendable {
     static let keyedSecretPath = "/dvsClientSecret"
 
     /// Gives the share of the client secret of an identity with a key pair (TRUST wire section 4.7). The hash for which
-    /// the share is made contains the public key; `identity` is the hash of the M-Pin ID alone, for the audit log.
+    /// the share is made contains the public key; `identity` is the hash of the M-Pin ID alone, for readers of the audit log.
     private func keyedSecret(_ request: Request) async throws -> Response {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
         let (hash, identity) = (try request.hashID(), try request.argument("identity"))
+        guard Hex.decode(identity)?.count == MPinSize.hash else {
+            throw APIError(.forbidden, "identity must be 64 hex digits")
+        }
         let keyID = try request.argument("key_id")
         let message = SignedMessage.keyedSecret(
             appID: appID, keyID: keyID, hashID: Hex.encode(hash), identity: identity, expires: expires)
         try requests.check(message, request, expires: expires)
         let share = try await served(keyID)
         try await rates.admit(.authority, identity: hash)
+        let point = try await clientSecret(of: hash, identity: identity.lowercased(), from: share)
+        return .json(TrustSecretResponse(dvsClientSecret: SecretHex(point), createdAt: clock().seconds))
+    }
+
+    /// Makes the share of the client secret for `hash`, 32 bytes, and writes the line of the audit log from the same value:
+    /// whoever has the RPS's key can name any identity, but gets nothing that the log does not show.
+    private func clientSecret(
+        of hash: [UInt8], identity: String, from share: MasterShare
+    ) async throws -> SecretBytes {
         let point = try await share.point(MPinSize.g1) { master, point throws(MPinError) in
             try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
         }
-        audit.record(.clientSecretShare(hashID: identity, keyID: share.keyID))
-        return .json(TrustSecretResponse(dvsClientSecret: SecretHex(point), createdAt: clock().seconds))
+        audit.record(.clientSecretShare(of: hash, identity: identity, keyID: share.keyID))
+        return point
     }
 
     /// Gives the permit share of a day. The signature covers a date and a key id, but Milagro's clients send neither.

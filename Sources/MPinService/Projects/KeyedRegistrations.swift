@@ -57,6 +57,7 @@ extension ProjectService {
         }
         guard Devices.isPushToken(wish.pushToken) else { throw ProjectFault.badMember("pushToken") }
         let userID = try await service.registrant(wish.userID)
+        try await service.requireNotSuspended(userID)
         let keyID = try service.currentKeyID()
         guard
             let activation = try await activation(
@@ -106,7 +107,7 @@ extension AuthenticationService {
         try await devices.add(
             identity: id.key, of: user, name: deviceName, pushToken: pushToken, tag: deviceTag, at: now)
         try await identities.create(id, record, at: now)
-        observer(.registered(id, user: user, keyID: keyID))
+        observer(.registered(id, user: user, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
         return authorities.map {
             Ticket(index: $0.index, text: $0.keyedSecretTicket(id, publicKey: publicKey, keyID: keyID))
         }

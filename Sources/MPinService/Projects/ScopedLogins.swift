@@ -120,7 +120,8 @@ extension AuthenticationService {
         let hash = SHA256.hash(Hex.decode(publicKey) ?? [])
         let registered = record?.publicKeyHash ?? IdentityRecord.noPublicKey
         guard constantTimeEqual(hash.span, registered.span), let record else { return false }
-        if record.hasEnded || record.blocked { return true }
+        // A suspension may end, so pass 2 tells of it. The device forgets an identity that has ended.
+        if record.hasEnded || record.blocked && !record.isSuspended { return true }
         return await isRetired(record)
     }
 

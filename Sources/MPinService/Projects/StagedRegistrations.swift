@@ -27,6 +27,7 @@ extension ProjectService {
         let now = now
         guard Devices.isPushToken(pushToken) else { throw ProjectFault.badMember("pushToken") }
         let userID = try await service.registrant(written)
+        try await service.requireNotSuspended(userID)
         guard
             let activation = try await activation(
                 activationToken, user: userID, project: named, by: asker, at: now)
@@ -102,7 +103,7 @@ extension ProjectService {
         guard try await service.identities.beginRenewal(id, renewal, at: now) != nil else {
             throw ProjectFault.wrongActivationToken
         }
-        service.observer(.registered(id, user: record.userID, keyID: keyID))
+        service.observer(.registered(id, user: record.userID, keyID: keyID, secretHash: id.secretHash(publicKey: key)))
         return RenewedSecret(id: id, shares: shares)
     }
 

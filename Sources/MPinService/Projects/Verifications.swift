@@ -165,6 +165,7 @@ extension ProjectService {
     /// Makes a code for a mail to the user, in place of an earlier one. Throws ``ProjectFault/mailTooEarly(again:)``.
     package func startVerification(_ wish: VerificationWish) async throws -> StartedVerification {
         let now = now
+        try await service.requireNotSuspended(wish.userID)
         let (isAllowed, again) = try await backoff.ask(for: wish.userID, at: now)
         guard isAllowed else { throw ProjectFault.mailTooEarly(again: again) }
         let method = try await method(wish)
@@ -213,6 +214,7 @@ extension ProjectService {
         _ code: String, user: String, project: Project, by asker: String?
     ) async throws -> Confirmation {
         let (now, userID) = (now, try await service.user(meant: user))
+        try await service.requireNotSuspended(userID)
         guard
             let found = try await verifications.redeem(
                 code, user: userID, project: project.id, by: asker, at: now)
