@@ -50,7 +50,7 @@ final class PostgresStoreTests: XCTestCase {
             found,
             [
                 "not of this program: rule keep on short_lived_item",
-                "not of this program: trigger back\\u{0007} on lasting_item", "row security is on: bucket",
+                "not of this program: trigger back\\u{07} on lasting_item", "row security is on: bucket",
             ])
     }
 

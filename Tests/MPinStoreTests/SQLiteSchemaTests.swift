@@ -60,8 +60,8 @@ final class SQLiteSchemaTests: XCTestCase {
             (["ALTER TABLE item RENAME TO kept", "CREATE VIEW item AS SELECT * FROM kept"], "view item"),
             (["DROP INDEX item_expires"], "missing: index item_expires"),
             (["DROP TABLE item"], "missing: table item"),
-            (["ALTER TABLE grdb_migrations RENAME TO kept"], "table kept"),
-            (["CREATE TABLE \"a\u{1b}[2J\nb\" (a)"], "table a\\u{001B}[2J\\nb"),
+            (["ALTER TABLE grdb_migrations RENAME TO kept"], "table item"),
+            (["CREATE TABLE \"a\u{1b}[2J\nb\" (a)"], "table a\\u{1B}[2J\\nb"),
         ]
         for (statements, name) in planted {
             _ = try SQLiteStore(path: path)

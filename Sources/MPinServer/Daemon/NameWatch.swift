@@ -63,6 +63,8 @@ struct NameWatch: Service {
             }
             claim.isHeld.store(true, ordering: .relaxed)
         }
+        // The end of a service would be the end of the server.
+        try? await gracefulShutdown()
     }
 
     private func renewClaims() async {

@@ -18,7 +18,7 @@ package enum DatabaseKind: String, Sendable {
             let done = try Schema.done(connection)
             guard !done.isEmpty else { throw StartError("not a database of this program") }
             let kind: DatabaseKind = done.contains(MasterShareSchema.firstStep) ? .dta : .rps
-            try allowsForeign ? kind.schema.requireTables(connection) : kind.schema.requireOwn(connection)
+            if allowsForeign { _ = try kind.schema.missing(connection) } else { try kind.schema.requireOwn(connection) }
             self = kind
         } catch let error as StartError {
             throw StartError("\(name ?? path): \(error)")

@@ -113,7 +113,9 @@ extension Restore {
     /// this name at every moment. Takes over what has happened to its identities since the backup, also if somebody has put
     /// triggers or views into it: no connection obeys them.
     private func copyCurrent(_ path: String, at now: Moment) async throws {
-        guard let present = try? DatabaseKind(checking: database, allowsForeign: true) else { return }
+        guard let present = try? DatabaseKind(checking: database, allowsForeign: true),
+            (try? present.schema.requireTables(SQLiteConnection(path: database))) != nil
+        else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
         try Backup.finish(database)
         isCopied = true
