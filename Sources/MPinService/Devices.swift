@@ -119,7 +119,7 @@ package struct Devices: Sendable {
         let scalars = UserID.normal(name).unicodeScalars.filter {
             $0 == " " || UserID.hiddenCharacters(in: String($0)) == nil && !$0.properties.isWhitespace
         }
-        return String(String(String.UnicodeScalarView(scalars)).prefix(maxName))
+        return String(String.UnicodeScalarView(scalars)).beginning(maxName)
     }
 
     private static func prefix(_ userID: String) -> String { Hex.encode(SHA256.hash(Array(userID.utf8))) + " " }

@@ -88,8 +88,8 @@ package struct WaitingBrowser: PackedItem {
         private static let longest = 64
 
         package init(address: String, program: String) {
-            self.address = String(address.prefix(Self.longest))
-            self.program = String(program.prefix(Self.longest))
+            self.address = address.beginning(Self.longest)
+            self.program = program.beginning(Self.longest)
         }
     }
 

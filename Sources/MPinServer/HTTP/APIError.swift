@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import MPinStore
 import MPinWire
 
 /// An error answer, with a status and a reason for the caller.
@@ -45,8 +46,17 @@ struct APIError: Error {
     /// The store failed during the request. A login that was in progress may have been counted as a wrong PIN, so that
     /// nobody gains a guess by such a failure.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
+    /// Refuses a caller that has as much under way as its share allows.
+    static let tooManyBegun = APIError(
+        .tooManyRequests, "Too many logins and registrations are under way", retryAfter: 60)
+    /// Refuses what would begin something new, because too much is under way. What has begun goes on.
+    static let noRoom = APIError(.serviceUnavailable, "Too much is under way", retryAfter: 5)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
     /// Refuses a request that would wait for a person, because too many wait. Other requests never get this answer.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)
     static let ending = APIError(.serviceUnavailable, "The server is about to end", retryAfter: 1)
+}
+
+extension NoRoom {
+    var spelled: APIError { self == .ofTable ? .noRoom : .tooManyBegun }
 }

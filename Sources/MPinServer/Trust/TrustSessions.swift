@@ -32,7 +32,7 @@ extension TrustFace {
             return Hex.encode(bytes)
         }
         let session = LoginSession(
-            projectID: project.id, userID: user, description: String((body.description ?? "").prefix(256)),
+            projectID: project.id, userID: user, description: (body.description ?? "").beginning(256),
             hash: hash ?? "")
         return (try await rules.openSession(session), project)
     }

@@ -143,7 +143,7 @@ extension ProjectService {
             self.project = project
             userID = try UserID.accepted(written, limits)
             self.id = id
-            self.accessID = String(accessID.prefix(64))
+            self.accessID = accessID.beginning(64)
         }
     }
 
