@@ -10,6 +10,8 @@ package struct OpenIDProvider: Sendable {
     package typealias Permission = @Sendable (UserLogin) async throws -> Bool
 
     package let issuer: String
+    /// The languages of the login page, such as `en`.
+    let languages: [String]
     package let keys: SigningKeys
     package let client: ClientLookup
     package let sessions: BrowserSessions
@@ -28,10 +30,11 @@ package struct OpenIDProvider: Sendable {
     /// `issuer` is the URL that names the provider in every token and answer. `durable` stores what must last,
     /// `shortLived` what is needed for some minutes only.
     package init(
-        issuer: String, durable: any Store, shortLived: any Store, keys: SigningKeys, client: @escaping ClientLookup,
+        issuer: String, languages: [String] = [], durable: any Store, shortLived: any Store, keys: SigningKeys, client: @escaping ClientLookup,
         permission: @escaping Permission, observer: @escaping OpenIDObserver, clock: @escaping Clock
     ) async throws {
         self.issuer = issuer
+        self.languages = languages
         self.keys = keys
         self.client = client
         self.permission = permission
@@ -81,7 +84,7 @@ extension OpenIDProvider {
     ) async throws -> (reading: AuthorizationRequest.Reading, client: Client?) {
         var found: Client?
         if let id = parameters["client_id"] { found = try await client(id) }
-        let reading = AuthorizationRequest.read(parameters, of: found)
+        let reading = AuthorizationRequest.read(parameters, of: found, languages: languages)
         guard case .accepted(var request) = reading, let found, let hint = request.idTokenHint else {
             return (reading, found)
         }

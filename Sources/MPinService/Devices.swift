@@ -155,7 +155,7 @@ package struct Devices: Sendable {
         let scalars = UserID.normal(name).unicodeScalars.filter {
             $0 == " " || UserID.hiddenCharacters(in: String($0)) == nil && !$0.properties.isWhitespace
         }
-        return String(String(String.UnicodeScalarView(scalars)).prefix(longest))
+        return String(String.UnicodeScalarView(scalars)).beginning(longest)
     }
 
     private static func prefix(_ userID: String) -> String { Hex.encode(SHA256.hash(Array(userID.utf8))) + " " }

@@ -92,8 +92,8 @@ package struct WaitingBrowser: PackedItem {
 
         package init(address: String, program: String, isScreen: Bool = true) {
             self.isScreen = isScreen
-            self.address = String(address.prefix(Self.longest))
-            self.program = String(program.prefix(Self.longest))
+            self.address = address.beginning(Self.longest)
+            self.program = program.beginning(Self.longest)
         }
     }
 

@@ -105,7 +105,39 @@ final class AuthorizationRequestTests: XCTestCase {
         let request = try accepted(
             ["extra": "foobar", "lang": "de", "display": "popup", "acr_values": "1 2", "claims_locales": "se"])
         XCTAssertEqual(request, try accepted())
-        XCTAssertEqual(try accepted(["ui_locales": "fr-CA fr de"]).locales, ["fr-CA", "fr", "de"])
+    }
+
+    /// `ui_locales` comes to one language, however many it names.
+    func testALoginKeepsOneLanguage() throws {
+        for (text, kept) in [
+            ("fr-CA fr de", ["fr"]), ("xx zz-ZZ DE-at en", ["de"]), ("xx", []),
+            (String(repeating: "a ", count: 32_000) + "en", ["en"]), (String(repeating: "a", count: 64_000), []),
+        ] {
+            let parameters = try XCTUnwrap(RequestParameters(Self.query(["ui_locales": text])))
+            let reading = AuthorizationRequest.read(parameters, of: try Self.client(), languages: ["en", "de", "fr"])
+            guard case .accepted(let request) = reading else { return XCTFail("\(reading)") }
+            XCTAssertEqual(request.locales, kept)
+            XCTAssertLessThan(try request.stored().count, 1000)
+        }
+    }
+
+    /// What a request keeps of `claims` is bounded: 64 names at both places together, of 255 bytes each.
+    func testARequestNamesAtMost64Claims() throws {
+        func claims(_ userinfo: Int, _ idToken: Int, name: String = "c") throws -> String {
+            let (first, second) = (
+                (0..<userinfo).map { "\"\(name)\($0)\":null" }, (0..<idToken).map { "\"\(name)\($0)\":null" }
+            )
+            return "{\"userinfo\":{\(first.joined(separator: ","))},\"id_token\":{\(second.joined(separator: ","))}}"
+        }
+        XCTAssertEqual(try accepted(["claims": claims(32, 32)]).claims.userinfo.count, 32)
+        for text in [
+            try claims(65, 0), try claims(0, 65), try claims(33, 32), try claims(8000, 0),
+            try claims(1, 0, name: String(repeating: "x", count: 255)),
+            #"{"id_token":{"sub":{"value":"\#(String(repeating: "x", count: 256))"}}}"#,
+        ] { XCTAssertEqual(try fault(["claims": text]), .invalidRequest) }
+        let values = (0..<8000).map { "\"urn:\($0)\"" }.joined(separator: ",") + ",\"\(UserLogin.acr)\""
+        let acr = try accepted(["claims": #"{"id_token":{"acr":{"essential":true,"values":[\#(values)]}}}"#]).claims.acr
+        XCTAssertEqual(acr, [UserLogin.acr])
     }
 
     /// Row 30: `login_hint` is the user id that the phone proposes. It makes no request fail, whatever it is.

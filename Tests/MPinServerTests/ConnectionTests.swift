@@ -117,24 +117,183 @@ final class ConnectionTests: XCTestCase {
         for file in files { XCTAssertNotNil(secondsUntilClosed(file)) }
     }
 
+    /// Connections whose requests are being answered stay, whatever comes, and the next one is closed at once.
     func testConnectionsBeyondTheLimitsAreClosedAtOnceAndTheirPlacesComeBack() throws {
-        for change in [{ (limits: inout Limits) in limits.connectionsPerAddress = 5 }, { $0.connections = 5 }] {
-            let server = try patient(change)
-            var files = try (0..<5).map { _ in try Sockets.connect(server.backend.port) }
-            for file in files {
-                Sockets.send(file, Data(good.utf8))
-                XCTAssertNotNil(Sockets.receive(file))
+        let changes: [@Sendable (inout Limits) -> Void] = [
+            { $0.connectionsPerAddress = 5 }, { $0.connectionsPerNetwork = 5 }, { $0.connections = 5 },
+        ]
+        for change in changes {
+            let (asked, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let rpa = try LoopbackServer { _ in
+                asked.signal()
+                leave.wait()
+                return .text(200, "{}")
             }
-            let more = try Sockets.connect(server.backend.port)
+            defer { rpa.stop() }
+            let server = try InProcess(
+                change: { change(&$0.limits) }, changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" }
+            ).keep(in: self)
+            let backend = server.backend
+            let busy = (0..<5).map { number in
+                Later { try backend.call("PUT", "/rps/user", "{\"userId\":\"u\(number)@example.com\"}").status }
+            }
+            for _ in busy { XCTAssertEqual(asked.wait(timeout: .now() + 20), .success) }
+            let more = try Sockets.connect(backend.port)
             Sockets.send(more, Data(good.utf8))
             XCTAssertNil(Sockets.receive(more))
             close(more)
-            close(files.removeLast())
+            for _ in busy { leave.signal() }
+            for request in busy { XCTAssertEqual(try request.get(), 200) }
             let end = Date(timeIntervalSinceNow: 30)
-            while (try? server.backend.call("GET", "/rps/clientSettings").status) != 200, Date() < end {}
+            while (try? backend.call("GET", "/rps/clientSettings").status) != 200, Date() < end {}
             XCTAssertLessThan(Date(), end)
-            files.forEach { close($0) }
         }
+    }
+
+    /// Opens a connection, from the last two bytes of a loopback address, and gets one answer on it.
+    private func idle(_ backend: Backend, from source: UInt16 = 1) throws -> Int32 {
+        let file = try Sockets.connect(backend.port, from: source)
+        Sockets.send(file, Data(good.utf8))
+        XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
+        return file
+    }
+
+    private func isOpen(_ file: Int32) -> Bool {
+        Sockets.send(file, Data(good.utf8))
+        return Sockets.receive(file) != nil
+    }
+
+    /// A full server closes the connection that has been idle the longest, and not one that waits for a person.
+    func testTheLongestIdleConnectionMakesRoom() throws {
+        let server = try patient {
+            $0.connections = 8
+            $0.connectionsPerAddress = 8
+            $0.idleSeconds = 3600
+        }
+        let browser = try TestBrowser(code: server.backend)
+        let waiting = try Sockets.post(
+            server.backend.port, "/rps/access", "{\"webOTT\":\"\(browser.webOTT)\",\"wait\":30,\"status\":\"new\"}")
+        defer { close(waiting) }
+        // The page waits before the others are idle, so it would be the first to go.
+        XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200)
+        var files = try (0..<7).map { _ in try idle(server.backend) }
+        defer { files.forEach { close($0) } }
+        for number in 0..<3 {
+            files.append(try idle(server.backend))
+            XCTAssertNil(secondsUntilOpen(files[number]), "the oldest is closed")
+        }
+        XCTAssertTrue(files.dropFirst(3).allSatisfy(isOpen), "the others stay")
+        XCTAssertFalse(Sockets.hasAnswer(waiting), "the page still waits")
+    }
+
+    /// Nil if the server has closed the connection, or does so within ten seconds.
+    private func secondsUntilOpen(_ file: Int32) -> Double? { secondsUntilClosed(file) == nil ? 0 : nil }
+
+    /// Eleven thousand idle connections from eleven addresses, in small: each address and each network has its share, so
+    /// others get in, and nobody waits for the idle time.
+    func testIdleConnectionsOfElevenAddressesLockNobodyOut() throws {
+        let server = try patient {
+            $0.connections = 40
+            $0.connectionsPerAddress = 4
+            $0.connectionsPerNetwork = 8
+            $0.idleSeconds = 3600
+        }
+        var files: [Int32] = []
+        defer { files.forEach { close($0) } }
+        for address in 0..<11 {
+            for _ in 0..<6 { files.append(try idle(server.backend, from: UInt16(address + 1) << 8 | 9)) }
+        }
+        let start = Date()
+        for _ in 0..<20 { XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200) }
+        XCTAssertLessThan(Date().timeIntervalSince(start), 10)
+        let open = files.suffix(6).filter(isOpen)
+        XCTAssertLessThanOrEqual(open.count, 4, "the share of an address")
+        // Three addresses of one network have eight connections together, and not twelve.
+        let together = try (1...3).flatMap { host in
+            try (0..<4).map { _ in try idle(server.backend, from: 99 << 8 | UInt16(host)) }
+        }
+        files += together
+        XCTAssertLessThanOrEqual(together.filter(isOpen).count, 8)
+    }
+
+    /// The same with connections that send nothing, or a part of a request.
+    func testConnectionsThatSayNothingMakeRoomToo() throws {
+        let server = try patient {
+            $0.connections = 6
+            $0.headerSeconds = 3600
+            $0.readSeconds = 3600
+        }
+        let begun = ["", "GET /", "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{"]
+        let files = try (0..<30).map { number in
+            let file = try Sockets.connect(server.backend.port)
+            Sockets.send(file, Data(begun[number % 3].utf8))
+            return file
+        }
+        defer { files.forEach { close($0) } }
+        XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200)
+        for file in files.prefix(20) { XCTAssertNotNil(secondsUntilClosed(file)) }
+    }
+
+    /// From half of the places on, connections may be idle for a shorter time.
+    func testTheIdleTimeShrinksWithPressure() throws {
+        let server = try patient {
+            $0.connections = 16
+            $0.idleSeconds = 8
+        }
+        let files = try (0..<12).map { _ in try idle(server.backend) }
+        defer { files.forEach { close($0) } }
+        let start = Date()
+        // With twelve of sixteen places taken, and one for this request, it is less than four seconds.
+        while !Sockets.hasAnswer(files[0]), Date().timeIntervalSince(start) < 20 {
+            XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200)
+            usleep(20_000)
+        }
+        XCTAssertGreaterThan(Date().timeIntervalSince(start), 1)
+        XCTAssertLessThan(Date().timeIntervalSince(start), 6)
+    }
+
+    /// Connections of a named proxy have no share, and those of others go first.
+    func testConnectionsOfAProxyHaveNoShare() throws {
+        let server = try InProcess {
+            $0.exposure = .behindProxy(TrustedProxies(["127.0.0.1"].compactMap { IPNetwork($0) }))
+            $0.limits.connections = 8
+            $0.limits.connectionsPerAddress = 2
+            $0.limits.connectionsPerNetwork = 2
+            $0.limits.idleSeconds = 3600
+        }.keep(in: self)
+        var files = try (0..<6).map { _ in try idle(server.backend) }
+        defer { files.forEach { close($0) } }
+        XCTAssertTrue(files.allSatisfy(isOpen))
+        let others = try [UInt16(0x0105), 0x0205].map { try idle(server.backend, from: $0) }
+        files += others
+        files.append(try idle(server.backend))
+        XCTAssertNotNil(secondsUntilClosed(others[0]))
+        XCTAssertTrue(files.prefix(6).allSatisfy(isOpen))
+    }
+
+    /// The operator sees that there was no room; the server stays ready.
+    func testHealthAndMetricsTellThatAListenerIsFull() throws {
+        let admin = freePorts(1)[0]
+        let server = try InProcess {
+            $0.adminListen = try? ListenAddress(host: "127.0.0.1", port: admin)
+            $0.limits.connections = 8
+        }.keep(in: self)
+        func state() throws -> String? {
+            let answer = try server.backend.call("GET", "/health/ready", port: admin)
+            XCTAssertEqual(answer.status, 200)
+            let listeners = answer.object["connections"] as? [String: [String: Any]]
+            XCTAssertEqual(listeners?["public"]?["most"] as? Int, 8)
+            return listeners?["public"]?["state"] as? String
+        }
+        XCTAssertEqual(try state(), "NORMAL")
+        var files = try (0..<6).map { _ in try idle(server.backend) }
+        defer { files.forEach { close($0) } }
+        XCTAssertEqual(try state(), "BUSY")
+        for _ in 0..<4 { files.append(try idle(server.backend)) }
+        XCTAssertEqual(try state(), "FULL")
+        let metrics = try server.backend.call("GET", "/metrics", port: admin).text
+        XCTAssertTrue(metrics.contains("mpin_connections_most{listener=\"public\"} 8"), metrics)
+        XCTAssertTrue(metrics.contains("mpin_connections_lost_total{listener=\"public\",outcome=\"closed\"}"))
     }
 
     func testWhatTwoServersCouldReadDifferentlyIs400AndTheEnd() throws {

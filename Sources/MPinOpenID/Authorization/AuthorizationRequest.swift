@@ -27,7 +27,8 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, PackedItem {
     /// The user id of the parameter `login_hint` (MIRACL: `prerollid`), which the phone proposes. Nil if there is none, or
     /// if it is longer than 256 bytes: it must never make a request fail.
     package let loginHint: String?
-    /// The languages of the parameter `ui_locales`, the preferred one first.
+    /// The first language of the parameter `ui_locales` that the pages have. Empty if there is none. (Requests that an
+    /// earlier version has stored have all that were named.)
     package let locales: [String]
     package let pkce: PKCE?
     package let claims: RequestedClaims
@@ -44,13 +45,15 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, PackedItem {
     }
 
     /// Reads the parameters of a request. `client` is the registered client with the request's `client_id`, or nil if
-    /// there is none.
-    package static func read(_ parameters: RequestParameters, of client: Client?) -> Reading {
+    /// there is none. `languages` are those of the login page.
+    package static func read(
+        _ parameters: RequestParameters, of client: Client?, languages: [String] = []
+    ) -> Reading {
         let address: ReturnAddress
         do throws(PageFault) { address = try returnAddress(parameters, client) } catch { return .refused(error) }
         guard let client else { return .refused(.unknownClient) }
         do throws(AuthorizationFault) {
-            return .accepted(try AuthorizationRequest(parameters, of: client, to: address))
+            return .accepted(try AuthorizationRequest(parameters, of: client, to: address, languages))
         } catch { return .returned(error, to: address) }
     }
 
@@ -120,7 +123,7 @@ extension AuthorizationRequest {
     }
 
     private init(
-        _ parameters: RequestParameters, of client: Client, to address: ReturnAddress
+        _ parameters: RequestParameters, of client: Client, to address: ReturnAddress, _ languages: [String]
     ) throws(AuthorizationFault) {
         self.address = address
         try Self.requireForm(parameters)
@@ -135,7 +138,7 @@ extension AuthorizationRequest {
         subject = nil
         let hint = parameters["login_hint"] ?? parameters["prerollid"]
         loginHint = hint.flatMap { $0.utf8.count <= 256 ? $0 : nil }
-        locales = parameters.words("ui_locales") ?? []
+        locales = Self.language(parameters.words("ui_locales") ?? [], languages).map { [$0] } ?? []
         pkce = try Self.pkce(parameters, client)
         claims = try Self.claims(parameters)
     }
@@ -228,10 +231,16 @@ extension AuthorizationRequest {
         return pkce
     }
 
+    /// Returns the first of `languages` that the tags (BCP 47) name, in the order of the tags.
+    private static func language(_ tags: [String], _ languages: [String]) -> String? {
+        tags.lazy.map { String($0.prefix { $0 != "-" }).lowercased() }.first(where: languages.contains)
+    }
+
     private static func claims(_ parameters: RequestParameters) throws(AuthorizationFault) -> RequestedClaims {
         guard let text = parameters["claims"] else { return RequestedClaims() }
         guard let claims = RequestedClaims(text) else {
-            throw AuthorizationFault(.invalidRequest, "claims is no JSON object of claims by place")
+            throw AuthorizationFault(
+                .invalidRequest, "claims is no JSON object of at most \(RequestedClaims.most) claims by place")
         }
         guard claims.acr.map({ $0.contains(UserLogin.acr) }) ?? true else {
             throw AuthorizationFault(.unmetRequirements, "no login here has such an acr")

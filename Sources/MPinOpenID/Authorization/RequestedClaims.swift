@@ -9,20 +9,30 @@ package struct RequestedClaims: Sendable, Equatable, Codable {
     package private(set) var idToken: [String] = []
     /// The `sub` of the one user that the client wants. Nil if it accepts any user.
     package private(set) var subject: String?
-    /// The values of an essential `acr`: a login must have one of them. Nil if the client requires none.
+    /// The values of an essential `acr` that a login here can have. Nil if the client requires none.
     package private(set) var acr: [String]?
+
+    /// The most claims that a request may name, at both places together.
+    static let most = 64
+    /// The longest name of a claim, and the longest `sub` (OpenID Connect Core section 2), in bytes.
+    private static let longest = 255
 
     package init() {}
 
     /// Nil if the text is not a JSON object, or if its member `userinfo` or `id_token` is not an object in which every
-    /// claim is null or an object.
+    /// claim is null or an object. Nil also if there are more than ``most`` claims, or a text is longer than 255 bytes.
     package init?(_ text: String) {
         guard case .object(let places)? = try? JSON.decode(JSONValue.self, from: Array(text.utf8).span),
-            let userinfo = Self.claims(places["userinfo"]), let idToken = Self.claims(places["id_token"])
+            let userinfo = Self.claims(places["userinfo"]), let idToken = Self.claims(places["id_token"]),
+            userinfo.count + idToken.count <= Self.most,
+            [userinfo, idToken].allSatisfy({ $0.keys.allSatisfy { $0.utf8.count <= Self.longest } })
         else { return nil }
         self.userinfo = userinfo.keys.sorted()
         self.idToken = idToken.keys.sorted()
-        if case .string(let subject)? = (idToken["sub"] ?? userinfo["sub"])?["value"] { self.subject = subject }
+        if case .string(let subject)? = (idToken["sub"] ?? userinfo["sub"])?["value"] {
+            guard subject.utf8.count <= Self.longest else { return nil }
+            self.subject = subject
+        }
         if let acr = idToken["acr"], acr["essential"] == .bool(true) { self.acr = Self.values(acr) }
     }
 
@@ -49,11 +59,13 @@ package struct RequestedClaims: Sendable, Equatable, Codable {
         return areForms ? claims : nil
     }
 
-    /// Returns the values that a claim must have, from its member `value` or `values`. Nil if it has neither.
+    /// Returns those of the values that a claim must have, from its member `value` or `values`, which a login here can
+    /// have. Nil if it has neither member.
     private static func values(_ claim: JSONValue) -> [String]? {
-        if case .string(let value)? = claim["value"] { return [value] }
+        if case .string(let value)? = claim["value"] { return value == UserLogin.acr ? [value] : [] }
         guard case .array(let values)? = claim["values"] else { return nil }
-        return values.compactMap { if case .string(let value) = $0 { value } else { nil } }
+        // The only value that a login here has is enough to know.
+        return values.contains(.string(UserLogin.acr)) ? [UserLogin.acr] : []
     }
 }
 

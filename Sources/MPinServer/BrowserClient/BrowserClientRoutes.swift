@@ -37,6 +37,10 @@ struct BrowserClientRoutes: Sendable {
     private func code(_ request: Request) async throws -> Response {
         guard request.isFromThisSite else { throw APIError.foreignPage }
         let wish = try await request.json(CodeRequest.self, limits)
+        // The time for a drawing grows with the text.
+        guard wish.userId.utf8.count <= limits.service.userIDBytes, wish.projectId.utf8.count <= 64,
+            wish.code.utf8.count <= 64
+        else { throw APIError(.badRequest, "too long") }
         let members = percentEncodedQuery([
             ("user_id", wish.userId), ("project_id", wish.projectId), ("code", wish.code),
         ])

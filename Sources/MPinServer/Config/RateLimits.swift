@@ -29,8 +29,13 @@ package struct RateLimits: Sendable {
     /// Codes of devices that are typed at the OpenID provider, right or wrong, from one address. They are short, so this
     /// keeps people from guessing them.
     package var deviceAddress: RateLimit?
+    /// Requests of one address at all paths without a limit of their own, such as pages and scripts, known or not; and
+    /// requests that are refused at paths which right ones may ask without a limit.
+    package var otherAddress: RateLimit?
     /// Pushes to one user.
     package var pushUser: RateLimit?
+    /// Whether each address and network has a share of the room for what strangers begin (``Limits/memoryPerAddress``).
+    package var memoryShares = false
 
     package init() {}
 
@@ -48,7 +53,9 @@ package struct RateLimits: Sendable {
         limits.tokenClient = RateLimit("60/60")
         limits.adminAddress = RateLimit("30/60")
         limits.deviceAddress = RateLimit("20/60")
+        limits.otherAddress = RateLimit("12000/60")
         limits.pushUser = RateLimit("5/300")
+        limits.memoryShares = true
         return limits
     }()
 

@@ -20,9 +20,11 @@ extension Parts {
     package mutating func fit(files: Int) {
         while filesNeeded > files, limits.connections > 32 {
             let (all, each) = (limits.connections, limits.connectionsPerAddress)
+            let ofNetwork = limits.connectionsPerNetwork
             changeLimits {
                 $0.connections = all - all / 16 - 1
                 $0.connectionsPerAddress = min(each - each / 16, all)
+                $0.connectionsPerNetwork = min(ofNetwork - ofNetwork / 16, all)
             }
         }
     }

@@ -59,7 +59,9 @@ package struct Daemon: Service {
     private let onReady: @Sendable () -> Void
     private let metrics = Metrics()
     private let health = Health()
+    private let watch = ConnectionWatch()
     private let rates: RateLimiter
+    private let budget: StoreBudget
     private let hasRunBefore: Bool
     /// What the admin API works on. Nil until the RPS has started.
     private let adminResources = NIOLockedValueBox<AdminResources?>(nil)
@@ -67,6 +69,14 @@ package struct Daemon: Service {
     package init(_ parts: Parts, logger: Logger, onReady: @escaping @Sendable () -> Void = {}) {
         self.parts = parts
         rates = RateLimiter(parts.rates, counters: parts.counters, metrics: metrics)
+        let budget = StoreBudget(parts.limits.stores, tables: StrangerTables.all)
+        self.budget = budget
+        metrics.read { [watch] in
+            watch.report.flatMap { name, use in
+                [(.connections, [name], Double(use.open)), (.connectionsMost, [name], Double(use.most))]
+            }
+        }
+        metrics.read { budget.use.map { (.strangerBytes, [$0.key], Double($0.value)) } }
         metrics.count(.build, [parts.version])
         metrics.read { [health] in health.last.map { (.healthCheck, [$0.key], $0.value ? 1 : 0) } }
         metrics.readPool("counters") { await (parts.counters as? SharedCounters)?.poolUse }
@@ -134,7 +144,7 @@ package struct Daemon: Service {
             var application: RelyingPartyApplication?
             var clock = server?.clock
             if var config = daemon.parts.rpa {
-                let store = try await daemon.shortLivedStore(config, server)
+                let store = BudgetedStore(try await daemon.shortLivedStore(config, server), daemon.budget)
                 if clock == nil { clock = try await daemon.storeClock(store) }
                 if let clock { config.clock = { clock.now } }
                 application = RelyingPartyApplication(config, store: store, local: server?.milagro)
@@ -259,6 +269,7 @@ extension Daemon {
         let nameWatch = try await nameWatch(id, durable, shortLived, config)
         watch(durable, shortLived, config)
         if let memory = shortLived as? MemoryStore { metrics.read { [(.shortLivedItems, [], Double(memory.count))] } }
+        let limited = BudgetedStore(config.layer(shortLived), budget)
         let appID = try await durable.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let authorities = config.authorities.map { TrustAuthorityClient($0, appID: appID, config) }
         let audit = ServiceAudit(config, metrics: metrics)
@@ -273,18 +284,18 @@ extension Daemon {
         await look(watch)
         let service = try await AuthenticationService(
             rules: config.rules, activationKey: config.activationKey, durable: durable,
-            shortLived: config.layer(shortLived),
+            shortLived: limited,
             signals: try await opened(config.signals) { try await $0.signals(names: parts.names) }, keyRing: keyRing,
             permitWatch: watch,
             authorities: authorities, permission: config.permission,
             observer: audit.note)
-        let openID = try await openID(config, service, durable: durable, shortLived: shortLived)
+        let openID = try await openID(config, service, durable: durable, shortLived: limited)
         let keys = openID?.provider.keys
         adminResources.withLockedValue { $0 = AdminResources(parts, config, service, durable, signingKeys: keys) }
         let trust = openID.flatMap { openID in
             parts.trust.map { settings in
                 TrustFace(
-                    settings, ProjectService(service, durable: durable, shortLived: config.layer(shortLived)), openID,
+                    settings, ProjectService(service, durable: durable, shortLived: limited), openID,
                     certificates: certificateKeys(config, in: durable), tokens: ProjectTokens(in: durable),
                     users: UserAdministration(in: durable, clock: config.clock), config.authorities,
                     first: authorities.first?.peer,
@@ -369,7 +380,7 @@ extension Daemon {
         openID.clock = config.clock
         do {
             return try await OpenIDFace(
-                openID, service: service, durable: durable, shortLived: config.layer(shortLived),
+                openID, service: service, durable: durable, shortLived: shortLived,
                 key: config.activationKey, rates: rates, metrics: metrics)
         } catch let error as ClientsFileError { throw StartError("--clients: \(error)") }
     }
@@ -388,7 +399,7 @@ extension Daemon {
     private func lastingStore(_ config: RelyingPartyServiceConfig) async throws -> any Store {
         let store = try await opened(config.database) { try await $0.lasting() }
         readPool(of: store, "lasting")
-        return MeteredStore(config.layer(store), "lasting", metrics: metrics)
+        return BudgetedStore(MeteredStore(config.layer(store), "lasting", metrics: metrics), budget)
     }
 
     /// Nothing is measured of a store in this process's memory.
@@ -488,7 +499,7 @@ extension Daemon {
         return try Listener(
             "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger
         ) { router in
-            AdminRoutes(hosts: OwnHosts(address), health: health, metrics: metrics).add(to: router)
+            AdminRoutes(hosts: OwnHosts(address), health: health, metrics: metrics, watch: watch).add(to: router)
             if parts.rps != nil { gate.addRoutes(to: router) }
         }
     }
@@ -498,7 +509,7 @@ extension Daemon {
         var limits = limits
         limits.connections = min(limits.connections, limits.connectionsPerAddress)
         return try Listener(
-            "health", address, edge: Edge(exposure: parts.exposure, limits: limits, metrics: metrics),
+            "health", address, edge: Edge(exposure: parts.exposure, limits: limits, metrics: metrics, watch: watch),
             readiness: readiness, logger: logger
         ) { router in
             HealthRoutes(health: RecentHealth(health)).add(to: router)
@@ -527,7 +538,7 @@ extension Daemon {
     private func edge(_ address: ListenAddress, _ limits: Limits) -> Edge {
         Edge(
             exposure: parts.gatesAuthority && !publicAddresses.contains(address) ? .loopback : parts.exposure,
-            limits: limits, metrics: metrics)
+            limits: limits, metrics: metrics, watch: watch)
     }
 }
 

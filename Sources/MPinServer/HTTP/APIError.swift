@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import MPinStore
 import MPinWire
 
 /// An error answer, with a status and a reason for the caller.
@@ -48,8 +49,17 @@ struct APIError: Error {
     /// The machine's clock has gone back to a time before this program was written, for which there are no dates of time
     /// permits.
     static let clockIsWrong = APIError(.serviceUnavailable, "The clock of the server is wrong", retryAfter: 60)
+    /// Refuses a caller that has as much under way as its share allows.
+    static let tooManyBegun = APIError(
+        .tooManyRequests, "Too many logins and registrations are under way", retryAfter: 60)
+    /// Refuses what would begin something new, because too much is under way. What has begun goes on.
+    static let noRoom = APIError(.serviceUnavailable, "Too much is under way", retryAfter: 5)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
     /// Refuses a request that would wait for a person, because too many wait. Other requests never get this answer.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)
     static let ending = APIError(.serviceUnavailable, "The server is about to end", retryAfter: 1)
+}
+
+extension NoRoom {
+    var spelled: APIError { self == .ofTable ? .noRoom : .tooManyBegun }
 }

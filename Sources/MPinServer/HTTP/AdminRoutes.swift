@@ -7,6 +7,7 @@ struct AdminRoutes: Sendable {
     let hosts: OwnHosts
     let health: Health
     let metrics: Metrics
+    let watch: ConnectionWatch
 
     func add(to router: Router<RequestContext>) {
         // This answer needs no store and no key, only a running process.
@@ -34,11 +35,14 @@ struct AdminRoutes: Sendable {
         struct Report: Encodable {
             let status: String
             let checks: [String: String]
+            let connections: [String: ConnectionWatch.Report]
         }
         let report = await health.report()
         let isReady = report.values.allSatisfy(\.self)
         return .json(
-            Report(status: isReady ? "UP" : "DOWN", checks: report.mapValues { $0 ? "UP" : "DOWN" }),
+            Report(
+                status: isReady ? "UP" : "DOWN", checks: report.mapValues { $0 ? "UP" : "DOWN" },
+                connections: watch.report),
             status: isReady ? .ok : .serviceUnavailable)
     }
 

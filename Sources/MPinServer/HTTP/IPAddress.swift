@@ -65,6 +65,10 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// one host may use every address in it.
     var caller: IPAddress { isIPv4 ? self : prefix(64) }
 
+    /// The network that the limits for networks count: the /24 of an IPv4 address, or the /48 of an IPv6 address. It
+    /// usually belongs to one owner.
+    var network: IPAddress { isIPv4 ? prefix(128 - 8) : prefix(48) }
+
     package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         if isIPv4 {

@@ -15,6 +15,7 @@ struct Listener: Service {
     private let edge: Edge
     private let readiness: Readiness
     private let router: RouterResponder<RequestContext>
+    private let counter: ConnectionCounter
     private let queue = AcceptQueue()
 
     init(
@@ -34,6 +35,11 @@ struct Listener: Service {
         self.edge = edge
         self.readiness = readiness
         self.router = router.buildResponder()
+        let metrics = edge.metrics
+        counter = ConnectionCounter(edge.limits, edge.exposure) {
+            metrics.count(.connectionsLost, [name, $0.rawValue])
+        }
+        edge.watch.add(name, counter)
     }
 
     /// Serves until the task is shut down gracefully. The shutdown has two steps: first the waiting connections are
@@ -64,7 +70,6 @@ struct Listener: Service {
     }
 
     private func server() throws -> any Service {
-        let counter = ConnectionCounter(edge.limits, edge.exposure)
         let groups = ConnectionGroups()
         let builder = HTTPServerBuilder { responder in
             Connections(
@@ -99,7 +104,8 @@ struct Edge: Sendable {
     let exposure: Exposure
     let limits: Limits
     let metrics: Metrics
+    let watch: ConnectionWatch
 
     /// The settings for a listener on a loopback address that only parts of the system use.
-    var inside: Edge { Edge(exposure: .loopback, limits: limits, metrics: metrics) }
+    var inside: Edge { Edge(exposure: .loopback, limits: limits, metrics: metrics, watch: watch) }
 }

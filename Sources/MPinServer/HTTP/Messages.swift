@@ -40,6 +40,12 @@ extension Request {
         return whole
     }
 
+    /// Whether the body is larger than those of logins, or does not say how large it is.
+    func mayBeLarge(_ limits: Limits) -> Bool {
+        (limits.smallBodyBytes + 1...max(limits.bodyBytes, limits.smallBodyBytes + 1)).contains(declaredLength ?? 0)
+            || headers.contains(.transferEncoding)
+    }
+
     /// The `Content-Length`; nil if there is none. A request has at most one. The headers are searched by hand, because
     /// the framework's way to get all values of a name is slow.
     private var declaredLength: Int? {

@@ -7,10 +7,12 @@ import MPinStore
 /// is known or not.
 final class RateLimiter: Sendable {
     /// A group of requests that share their limits.
-    enum Group: String, Sendable { case register, login, access, poll, authority, token, admin, device, push }
+    enum Group: String, Sendable { case register, login, access, poll, authority, token, admin, device, push, other }
 
     private let addresses: [Group: TokenBuckets]
     private let identities: [Group: RateLimit]
+    /// Whether callers have a share of the stores.
+    private let hasShares: Bool
     private let counters: any Counters
     private let metrics: Metrics
 
@@ -18,7 +20,7 @@ final class RateLimiter: Sendable {
         let addresses: [Group: RateLimit?] = [
             .register: limits.registerAddress, .login: limits.loginAddress, .access: limits.accessAddress,
             .poll: limits.pollAddress, .authority: limits.authorityAddress, .token: limits.tokenAddress,
-            .admin: limits.adminAddress, .device: limits.deviceAddress,
+            .admin: limits.adminAddress, .device: limits.deviceAddress, .other: limits.otherAddress,
         ]
         let identities: [Group: RateLimit?] = [
             .register: limits.registerIdentity, .login: limits.loginIdentity, .authority: limits.authorityIdentity,
@@ -26,6 +28,7 @@ final class RateLimiter: Sendable {
         ]
         self.addresses = addresses.compactMapValues { $0.map { TokenBuckets($0) } }
         self.identities = identities.compactMapValues { $0 }
+        hasShares = limits.memoryShares
         self.counters = counters
         self.metrics = metrics
     }
@@ -47,6 +50,9 @@ final class RateLimiter: Sendable {
     func admit(_ group: Group, user: String) async throws {
         try await admit(group, identity: SHA256.hash(Array(UserID.mailbox(user).utf8)))
     }
+
+    /// Returns the address if it has a share of the memory, otherwise nil.
+    func sharer(_ address: IPAddress?) -> IPAddress? { hasShares ? address : nil }
 
     private func refusal(_ group: Group, _ scope: String, _ wait: Int) -> APIError {
         metrics.count(.rateLimited, [group.rawValue, scope])

@@ -4,6 +4,9 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case requestSeconds = "mpin_http_request_duration_seconds"
     case rateLimited = "mpin_rate_limited_total"
     case overloaded = "mpin_overloaded_total"
+    case connections = "mpin_connections"
+    case connectionsMost = "mpin_connections_most"
+    case connectionsLost = "mpin_connections_lost_total"
     case logins = "mpin_auth_total"
     case blocked = "mpin_blocked_total"
     case registrations = "mpin_registration_total"
@@ -19,6 +22,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case healthCheck = "mpin_health_check"
     case clockOffset = "mpin_clock_offset_seconds"
     case shortLivedItems = "mpin_live_sessions"
+    case strangerBytes = "mpin_stranger_bytes"
     case tokens = "mpin_token_requests_total"
     case adminRequests = "mpin_admin_requests_total"
     case logouts = "mpin_logouts_total"
@@ -31,6 +35,9 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .requestSeconds: "Time from a request's head to its answer."
         case .rateLimited: "Requests refused by a rate limit."
         case .overloaded: "Requests refused because too many were running."
+        case .connections: "Open connections of a listener."
+        case .connectionsMost: "The most connections that a listener has open."
+        case .connectionsLost: "Connections that were closed or refused for lack of room."
         case .logins: "Login verdicts given to the relying party application."
         case .blocked: "Identities that a wrong PIN has blocked, for good or for a while."
         case .registrations: "Registrations started."
@@ -47,6 +54,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .healthCheck: "1 if a check of /health/ready succeeded when that was last asked, 0 if it failed."
         case .clockOffset: "Seconds by which this machine's clock is ahead of the database's."
         case .shortLivedItems: "Short-lived items: running logins, tokens, access numbers."
+        case .strangerBytes: "Bytes of what strangers have begun and not ended, by table."
         case .tokens: "Requests for OpenID tokens, by what they came to."
         case .adminRequests: "Requests to the admin API, by operation and outcome."
         case .logouts: "Browser sessions of the OpenID provider that were ended, by whom."
@@ -60,6 +68,8 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .requests: ["listener", "method", "route", "code"]
         case .requestSeconds: ["listener", "method", "route"]
         case .rateLimited: ["group", "scope"]
+        case .connections, .connectionsMost: ["listener"]
+        case .connectionsLost: ["listener", "outcome"]
         case .logins: ["status"]
         case .blocked: ["block"]
         case .signatureSeconds: ["algorithm"]
@@ -67,6 +77,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .storeErrors: ["store", "operation", "kind"]
         case .storeConnections, .storeConnectionsMost, .storeWaiting, .storeWaits, .storeWaitSeconds: ["store"]
         case .healthCheck: ["check"]
+        case .strangerBytes: ["table"]
         case .tokens: ["grant", "outcome"]
         case .adminRequests: ["operation", "outcome"]
         case .logouts: ["by"]
@@ -93,8 +104,9 @@ enum MetricFamily: String, CaseIterable, Sendable {
 
     var type: String {
         switch self {
-        case .storeConnections, .storeConnectionsMost, .storeWaiting, .healthCheck, .clockOffset, .shortLivedItems,
-            .build:
+        case .connections, .connectionsMost, .storeConnections, .storeConnectionsMost, .storeWaiting, .healthCheck,
+            .clockOffset, .shortLivedItems,
+            .strangerBytes, .build:
             "gauge"
         default: buckets == nil ? "counter" : "histogram"
         }

@@ -70,13 +70,14 @@ extension OpenIDFace {
     }
 
     /// Runs `work`, and if that fails, sends the browser back to the client with the error, because the client can
-    /// offer the user something better than an error page.
+    /// offer the user something better than an error page. If there is no room for a new login, the browser stays: the
+    /// client would only send it back.
     func telling(
         _ address: ReturnAddress, _ pages: Pages, _ logger: Logger, _ work: () async throws -> Response
     ) async throws -> Response {
         do { return try await work() } catch ServiceError.noFreeNumber {
             return answer(AuthorizationFault(.temporarilyUnavailable, "too many log in"), to: address, pages)
-        } catch {
+        } catch let error as NoRoom { throw error } catch {
             logger.error("request failed", metadata: ["error": "\(error)"])
             return answer(AuthorizationFault(.serverError, "the server has failed"), to: address, pages)
         }

@@ -21,10 +21,9 @@ extension OpenIDFace {
         router.serve(path(Path.deviceEnd), [.get: { request, _ in endDevice(request) }])
     }
 
-    /// Answers POST /oidc/device. Each request keeps memory for some minutes, so they are counted like the login pages.
+    /// Answers POST /oidc/device.
     private func authorizeDevice(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try rates.admit(.access, address: context.remoteAddress)
-        return try await answer(request, context) { .json(try await provider.authorizeDevice($0, header: $1).json) }
+        try await answer(request, context) { .json(try await provider.authorizeDevice($0, header: $1).json) }
     }
 
     /// Answers GET /device. The device's QR code contains the user code, which the page shows in its field. Nothing
@@ -33,13 +32,12 @@ extension OpenIDFace {
         deviceForm(request, code: request.query("user_code").flatMap { UserCode($0) })
     }
 
-    /// Answers POST /device: begins the login for the device that shows the code. Wrong codes and right ones count, so
-    /// that nobody can try many.
+    /// Answers POST /device: begins the login for the device that shows the code. Wrong codes and right ones count
+    /// (``RateLimiting``), so that nobody can try many.
     private func enterCode(_ request: Request, _ context: RequestContext) async throws -> Response {
         guard request.isFromThisSite, request.isForm,
             let form = RequestParameters(String(buffer: try await request.bytes(limits)))
         else { return deviceForm(request, code: nil, status: .badRequest) }
-        try rates.admit(.device, address: context.remoteAddress)
         guard let code = form["user_code"].flatMap({ UserCode($0) }), let (wish, client) = try await provider.read(code)
         else { return deviceForm(request, code: nil, isUnknown: true, status: .badRequest) }
         let pages = pages(request)

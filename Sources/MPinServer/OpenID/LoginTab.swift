@@ -76,7 +76,9 @@ extension OpenIDFace {
         let pages = pages(request, tab.request)
         return try await telling(tab.request.address, pages, context.logger) {
             let step = try await provider.step(tab.request, of: tab.client, transaction.progress)
-            return try await show(step, tab, request.query("way") == "number" ? .number : .code, pages)
+            return try await StoreBudget.goingOn {
+                try await show(step, tab, request.query("way") == "number" ? .number : .code, pages)
+            }
         }
     }
 
@@ -205,7 +207,7 @@ extension OpenIDFace {
             }
             return try await finish(tab.request, found.progress, login, request, pages)
         case .refusal(let fault): return try await refuse(fault, by: found.progress, tab, pages)
-        default: return try await show(step, tab, .code, pages)
+        default: return try await StoreBudget.goingOn { try await show(step, tab, .code, pages) }
         }
     }
 

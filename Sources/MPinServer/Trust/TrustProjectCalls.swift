@@ -17,7 +17,7 @@ extension TrustFace {
     func revoke(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = try await request.json(TrustRevocationRequest.self, limits)
         let project = try await callingProject(request, context, context.parameters.get("project"))
-        let reason = String((body.reason ?? "").prefix(Self.reasonCharacters))
+        let reason = (body.reason ?? "").beginning(Self.reasonCharacters)
         guard let id = context.parameters.get("mpinid").flatMap({ MPinID(hex: $0) }), id.projectID == project.id,
             try await users.revoke(id, reason: reason, audit: config.audit)
         else {

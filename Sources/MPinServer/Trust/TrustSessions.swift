@@ -23,7 +23,7 @@ extension TrustFace {
         _ body: TrustSessionRequest, _ request: Request, _ context: RequestContext
     ) async throws -> (AuthenticationService.OpenedBrowser, Project) {
         let project = try await project(body.projectId, request)
-        let description = body.description ?? ""
+        let description = (body.description ?? "").beginning(256)
         guard description.isEmpty || project.id != Projects.own else { throw ProjectFault.badMember("description") }
         let user = try await service.user(meant: body.userId ?? "")
         guard user.utf8.count <= limits.service.userIDBytes else {

@@ -149,7 +149,7 @@ extension ProjectService {
     ) async throws -> VerificationWish {
         VerificationWish(
             project: project, userID: try await service.registrant(written), id: id, deviceTag: deviceTag,
-            accessID: String(accessID.prefix(64)))
+            accessID: accessID.beginning(64))
     }
 
     /// What the mail must contain, and what the client is told.

@@ -48,6 +48,7 @@ extension Settings {
     func rates() -> RateLimits {
         guard self[ServerOptions.rateLimits] == "on" else { return .off }
         var limits = RateLimits()
+        limits.memoryShares = true
         for (option, row) in zip(ServerOptions.rates, ServerOptions.rateTable) {
             limits[keyPath: row.1] = RateLimit(self[option])
         }
@@ -69,6 +70,11 @@ extension Settings {
     func apply(to limits: inout Limits) {
         limits.connections = self[ServerOptions.connections]
         limits.connectionsPerAddress = self[ServerOptions.connectionsPerAddress]
+        // A network has at least the share of each of its addresses.
+        limits.connectionsPerNetwork = max(self[ServerOptions.connectionsPerNetwork], limits.connectionsPerAddress)
+        limits.memoryBudget = self[ServerOptions.memoryBudget] << 20
+        limits.memoryPerAddress = self[ServerOptions.memoryPerAddress] << 10
+        limits.memoryPerNetwork = max(self[ServerOptions.memoryPerNetwork] << 10, limits.memoryPerAddress)
         limits.requestsInFlight = self[ServerOptions.requestsInFlight]
         limits.bodyBytes = self[ServerOptions.bodyBytes]
         limits.headerBytes = self[ServerOptions.headerBytes]

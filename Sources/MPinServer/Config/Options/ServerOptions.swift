@@ -33,10 +33,24 @@ package enum ServerOptions {
 
     static let connections = ServerOption<Int>.integer(
         "connections", Limits().connections, 1...1_000_000,
-        "Open connections of one listener; at most three quarters of them may be of login pages that wait.")
+        "Open connections of one listener: for a further one the longest idle one is closed. At most three quarters may be of login pages that wait."
+    )
     static let connectionsPerAddress = ServerOption<Int>.integer(
         "connections-per-address", Limits().connectionsPerAddress, 1...1_000_000,
-        "Of these, the most of one address that is no trusted proxy.")
+        "Of these, the most of one address that is no trusted proxy: three for each person who logs in.")
+    static let connectionsPerNetwork = ServerOption<Int>.integer(
+        "connections-per-network", Limits().connectionsPerNetwork, 1...1_000_000,
+        "And of one network: /24, and /48 of IPv6.")
+    static let memoryBudget = ServerOption<Int>.integer(
+        "memory-budget", Limits().memoryBudget >> 20, 1...1_048_576,
+        "Megabytes, for each kind, of what strangers have begun: login pages, codes, registrations. More get 503; what has begun goes on."
+    )
+    static let memoryPerAddress = ServerOption<Int>.integer(
+        "memory-per-address", Limits().memoryPerAddress >> 10, 1...1_048_576,
+        "Kilobytes of these, all kinds together, of one address: 3 for each open login page. More get 429.")
+    static let memoryPerNetwork = ServerOption<Int>.integer(
+        "memory-per-network", Limits().memoryPerNetwork >> 10, 1...1_048_576,
+        "The same for one network: /24, and /48 of IPv6.")
     static let requestsInFlight = ServerOption<Int>.integer(
         "requests-in-flight", Limits().requestsInFlight, 1...100_000,
         "Requests of one listener that are worked on at the same time; more get 503. Half are for logins under way.")
@@ -57,7 +71,9 @@ package enum ServerOptions {
         [config.row, logLevel.row, adminListen.row, healthListen.row, tlsCert.row, tlsKey.row, behindProxy.row]
         + [trustedProxy.row, allowOrigin.row, rateLimits.row, counters.row] + rates.map(\.row)
         + [
-            connections.row, connectionsPerAddress.row, requestsInFlight.row, bodyBytes.row, headerBytes.row,
+            connections.row, connectionsPerAddress.row, connectionsPerNetwork.row, memoryBudget.row,
+            memoryPerAddress.row,
+            memoryPerNetwork.row, requestsInFlight.row, bodyBytes.row, headerBytes.row,
             headerSeconds.row, readSeconds.row, idleSeconds.row, drainSeconds.row,
         ]
 
@@ -85,6 +101,7 @@ package enum ServerOptions {
             ("token-client", \.tokenClient, "Requests for tokens with a wrong code, token or secret, of one client."),
             ("admin-address", \.adminAddress, "Requests to the admin API without a valid token, of one address."),
             ("device-address", \.deviceAddress, "Codes of devices that are typed at one address."),
+            ("other-address", \.otherAddress, "All other requests of one address: pages, scripts, unknown paths."),
             ("push-user", \.pushUser, "Pushes to one user."),
         ]
     }

@@ -95,12 +95,20 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .end where clock.closesNow:
             clock.answered()
             last.noteSent()
+            noteSent(promise)
             context.writeAndFlush(data, promise: promise)
             context.close(mode: .output, promise: nil)
         case .end:
             clock.answered()
+            noteSent(promise)
             context.write(data, promise: promise)
         default: context.write(data, promise: promise)
         }
+    }
+
+    /// Tells the clock when the end of an answer has left.
+    private func noteSent(_ promise: EventLoopPromise<Void>?) {
+        guard let promise else { return clock.sent() }
+        promise.futureResult.assumeIsolated().whenComplete { [clock] _ in clock.sent() }
     }
 }

@@ -18,10 +18,13 @@ struct Connections: HTTPChannelHandler {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Arrival> {
         let arrival = channel.eventLoop.makeCompletedFuture {
-            if !counter.admit(channel) { channel.close(promise: nil) }
+            let connection = counter.admit(channel)
+            if connection == nil { channel.close(promise: nil) }
             let pipeline = channel.pipeline.syncOperations
             if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
-            let (clock, disconnect, last) = (RequestClock(limits), ClientDisconnect(), LastAnswer())
+            let (clock, disconnect, last) = (
+                RequestClock(limits, connection), ClientDisconnect(), LastAnswer()
+            )
             try pipeline.addHandler(ByteWatch(clock))
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,

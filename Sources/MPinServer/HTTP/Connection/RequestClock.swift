@@ -6,6 +6,8 @@ final class RequestClock {
     private enum Reading { case nothing, header, body }
 
     private let limits: Limits
+    /// Is told since when the connection waits for its client; nil if nobody counts the connection.
+    private let connection: OpenConnection?
     private var channel: (any Channel)?
     private var reading = Reading.header
     /// Requests that were read and have no answer yet.
@@ -17,10 +19,17 @@ final class RequestClock {
     /// When the server began to end; nil if it has not.
     private var endBegan: NIODeadline?
     /// When the current step began, for example with the first byte of a header or with the end of an answer.
-    private var began = NIODeadline.now()
+    private var began = NIODeadline.now() {
+        didSet { noteQuiet() }
+    }
+    /// Answers that the client has not been sent completely.
+    private var unsent = 0
     private var alarm: (time: NIODeadline, task: Scheduled<Void>)?
 
-    init(_ limits: Limits) { self.limits = limits }
+    init(_ limits: Limits, _ connection: OpenConnection? = nil) {
+        self.limits = limits
+        self.connection = connection
+    }
 
     func start(_ channel: any Channel) {
         self.channel = channel
@@ -69,7 +78,16 @@ final class RequestClock {
             || (endBegan != nil && reading == .nothing && unanswered == 1)
     }
 
+    private func noteQuiet() { connection?.quietSince = unanswered + unsent > 0 ? nil : began }
+
+    /// Notes that the client has been sent an answer, or never will be.
+    func sent() {
+        unsent -= 1
+        noteQuiet()
+    }
+
     func answered() {
+        unsent += 1
         if closesNow { answersLeft = 0 } else { answersLeft = answersLeft.map { $0 - 1 } }
         unanswered = max(0, unanswered - 1)
         began = .now()

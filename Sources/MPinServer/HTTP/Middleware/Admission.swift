@@ -15,6 +15,7 @@ final class Admission: Sendable {
         var running = 0
         var pages = CallerCounts()
         var phones = CallerCounts()
+        var bodies = CallerCounts()
     }
 
     private let limits: Limits
@@ -45,17 +46,38 @@ final class Admission: Sendable {
         // they do not wait for a change of it.
         case .page where !servesLogins, .phone where !servesLogins: return .free
         case .page:
-            let (most, mostOfOne) = (limits.waitingPages, limits.waitingPagesPerAddress)
-            return counts.pages.enter(caller, most: most, mostOfOne: mostOfOne) ? .page(caller) : nil
+            return counts.pages.enter(
+                caller, most: limits.waitingPages, mostOfOne: limits.waitingPagesPerAddress,
+                mostOfNetwork: limits.waitingPagesPerNetwork) ? .page(caller) : nil
         case .phone:
-            let (most, mostOfOne) = (limits.waitingPhones, limits.waitingPhonesPerAddress)
-            return counts.phones.enter(caller, most: most, mostOfOne: mostOfOne) ? .phone(caller) : nil
+            return counts.phones.enter(
+                caller, most: limits.waitingPhones, mostOfOne: limits.waitingPhonesPerAddress,
+                mostOfNetwork: limits.waitingPhonesPerNetwork) ? .phone(caller) : nil
         case .endOfLogin, .other:
             let most = limits.requestsInFlight
             guard counts.running < (servesLogins && kind == .other ? most - most / 2 : most) else { return nil }
             counts.running += 1
             return .running
         }
+    }
+
+    /// Reads the body of a request. Bodies that are large, or may become so, are in memory while they arrive, however
+    /// slowly, so their number is limited; those of logins are small.
+    func withBody(_ request: Request, from address: IPAddress?) async throws -> Request {
+        guard request.mayBeLarge(limits) else { return try await request.withBody(limits) }
+        let caller = address?.caller
+        let isAdmitted = counts.withLockedValue {
+            $0.bodies.enter(
+                caller, most: limits.largeBodies(of: limits.memoryBudget),
+                mostOfOne: limits.largeBodies(of: limits.memoryPerAddress),
+                mostOfNetwork: limits.largeBodies(of: limits.memoryPerNetwork))
+        }
+        guard isAdmitted else {
+            metrics.count(.overloaded)
+            throw APIError.overloaded
+        }
+        defer { counts.withLockedValue { $0.bodies.leave(caller) } }
+        return try await request.withBody(limits)
     }
 
     func leave(_ place: Place) {

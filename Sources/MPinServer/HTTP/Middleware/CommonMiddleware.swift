@@ -36,8 +36,10 @@ struct CommonMiddleware: RouterMiddleware {
         let context = forwarded.read(request, context)
         var response = try await StorePatience.limit {
             try await Audit.$origin.withValue(context.remoteAddress) {
-                do { return try await answer(request, context, next) } catch {
-                    return try renderedError(error, request, context, form: errorForm)
+                try await StoreBudget.$asker.withValue(asker(context)) {
+                    do { return try await answer(request, context, next) } catch {
+                        return try renderedError(error, request, context, form: errorForm)
+                    }
                 }
             }
         }
@@ -48,6 +50,15 @@ struct CommonMiddleware: RouterMiddleware {
         return response
     }
 
+    /// The address that has a share of the memory; nil for the other parts of this system, which come to listeners without
+    /// limits.
+    private func sharer(_ context: RequestContext) -> IPAddress? { rates?.limiter.sharer(context.remoteAddress) }
+
+    /// Who asks. The other parts of this system ask for strangers, too.
+    private func asker(_ context: RequestContext) -> StoreBudget.Asker {
+        .stranger(sharer(context).map { .init($0) })
+    }
+
     private func answer(
         _ request: Request, _ context: RequestContext,
         _ next: @concurrent (Request, RequestContext) async throws -> Response
@@ -55,14 +66,17 @@ struct CommonMiddleware: RouterMiddleware {
         if let response = try checks.answer(request) { return response }
         // The body is read before the request takes one of the limited places for running requests, so that a client
         // that sends nothing takes none.
-        let request = try await request.withBody(checks.limits)
+        let request = try await admission.withBody(request, from: sharer(context))
         let place = try admission.enter(request, from: context.remoteAddress)
         defer { admission.leave(place) }
         try rates?.count(request, context)
-        do { return try await next(request, context) } catch let error as APIError {
-            try rates?.count(error, request, context)
+        let response: Response
+        do { response = try await next(request, context) } catch let error as APIError {
+            try rates?.count(refusal: error.status, request, context)
             throw error
         }
+        try rates?.count(refusal: response.status, request, context)
+        return response
     }
 }
 

@@ -19,6 +19,7 @@ private func apiError(_ error: any Error, _ context: RequestContext) throws -> A
     switch error {
     case let error as APIError: return error
     case let error as ServiceError: return error.spelled
+    case let error as NoRoom: return error.spelled
     case let error as HTTPError:
         return error.status == .notFound ? APIError.notFound : APIError(error.status, error.status.reasonPhrase)
     case is HTTPParserError:

@@ -185,7 +185,9 @@ extension Pages {
     }
 
     /// The page for an error of the RPS, with the same status and `Retry-After`.
-    func failed(_ error: any Error) -> Response { refusal(error as? APIError ?? APIError(.badGateway, "")) }
+    func failed(_ error: any Error) -> Response {
+        refusal(error as? APIError ?? (error as? NoRoom)?.spelled ?? APIError(.badGateway, ""))
+    }
 }
 
 extension Moment {
