@@ -7,7 +7,8 @@ final class AdminSuspensionTests: AdminAPITestCase {
     private static let path = "/users/alice%40example.com"
 
     private func suspend(
-        _ server: InProcess, _ token: String, _ body: String = #"{"reason":"left"}"#, user: String = path
+        _ server: InProcess, _ token: String, _ body: String = #"{"reason":"left"}"#,
+        user: String = AdminSuspensionTests.path
     ) throws -> Answer {
         try ask(server, "POST", user + "/suspend", body, token: token)
     }
