@@ -45,7 +45,7 @@ package final class AppSession: Sendable {
     ) throws(SDKError) {
         self.sdk = sdk
         parts = try sdk.sessionParts(path: path)
-        store = SessionStore(parts)
+        store = try SessionStore(parts)
         mailbox = try CallbackMailbox()
         self.callbacks = callbacks
         self.renews = renews

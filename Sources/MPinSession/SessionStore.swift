@@ -11,9 +11,14 @@ final class SessionStore: Sendable {
     /// What was read last, and the version of the text at that time.
     private let copy = Locked<(version: UInt64, content: SessionContent)?>(nil)
 
-    init(_ parts: SessionParts) {
+    /// Throws if the folder of the file is not there.
+    init(_ parts: SessionParts) throws(SDKError) {
         place = parts.place
         log = parts.log
+        guard let path = place.path, let slash = path.lastIndex(of: "/") else { return }
+        guard access(String(path[...slash]), F_OK) == 0 else {
+            throw SDKError(.storageError, "cannot open \(path): \(String(cString: strerror(errno)))")
+        }
     }
 
     /// The stored content. Makes one system call, `stat` of the file, unless somebody has changed it; none if it is in

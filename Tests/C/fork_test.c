@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-enum { FORKS = 100, GETTERS = 4 };
+enum { FORKS = 40, GETTERS = 4 };
 
 static mpin_sdk *sdk, *idle;
 static mpin_user *user;

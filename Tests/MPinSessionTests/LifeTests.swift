@@ -298,6 +298,9 @@ final class LifeTests: SessionTestCase {
         try FileManager.default.createDirectory(
             atPath: folder + "/store.session.renewal", withIntermediateDirectories: false)
         XCTAssertEqual(renewal(session)?.status, .storageError)
+        let (sdk, path) = (try newSDK(), folder + "/none/session")
+        XCTAssertEqual(
+            failure { () throws(SDKError) in _ = try AppSession(sdk, path: path) }?.status, .storageError)
     }
 
     /// What somebody does to the files beside the session, while two processes have it open.
