@@ -16,7 +16,7 @@ extension UserID {
     ]
 
     /// What is wrong with the blanks of a user id, for an error text; nil if nothing is.
-    static func badBlanks(in text: String) -> String? {
+    package static func badBlanks(in text: String) -> String? {
         let scalars = Array(text.unicodeScalars)
         if scalars.contains(where: { isBlank($0) && $0 != " " }) { return "blank characters" }
         if scalars.first == " " || scalars.last == " " { return "blanks at its ends" }

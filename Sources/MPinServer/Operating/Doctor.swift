@@ -28,7 +28,7 @@ package struct Doctor: Sendable {
     }
 
     /// The checks of the items of an RPS, in the order in which they are made.
-    package static let checks = [Check(name: "service", examine: service)]
+    package static let checks = [Check(name: "service", examine: service), Check(name: "spelling", examine: spellings)]
 
     @Sendable private static func service(_ store: any Store, _ now: Moment) async throws -> [(Finding.Weight, String)]
     {
