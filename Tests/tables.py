@@ -16,6 +16,7 @@ OTHERS = {
     "project_token": "of back ends of projects",
     "master_share": "a D-TA's", "passphrase": "a D-TA's", "oidc_keys": "signing keys", "setting": "of the server",
     "packed": "which tables were converted", "index": "which indexes are complete", "health": "a probe", "copy": "how far `mpind copy` has come",
+    "service": "which service uses a shared store",
     "suspension": "the operator's, exported with a user and kept (`UserRecords.kept`)",
     "audit_mark": "how far the audit log of each server has come",
     # What names no user, and leads to nobody when the user's items are gone.

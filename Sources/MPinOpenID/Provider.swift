@@ -30,7 +30,8 @@ package struct OpenIDProvider: Sendable {
     /// `issuer` is the URL that names the provider in every token and answer. `durable` stores what must last,
     /// `shortLived` what is needed for some minutes only.
     package init(
-        issuer: String, languages: [String] = [], durable: any Store, shortLived: any Store, keys: SigningKeys, client: @escaping ClientLookup,
+        issuer: String, languages: [String] = [], durable: any Store, shortLived: any Store, keys: SigningKeys,
+        client: @escaping ClientLookup,
         permission: @escaping Permission, observer: @escaping OpenIDObserver, clock: @escaping Clock
     ) async throws {
         self.issuer = issuer

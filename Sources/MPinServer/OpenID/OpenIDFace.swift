@@ -43,7 +43,8 @@ struct OpenIDFace: Face {
         let revoked = RevokedUsers(file: config.site.revokedUsersFile)
         self.revoked = revoked
         provider = try await OpenIDProvider(
-            issuer: config.issuer, languages: Language.all.map(\.code), durable: durable, shortLived: shortLived, keys: keys,
+            issuer: config.issuer, languages: Language.all.map(\.code), durable: durable, shortLived: shortLived,
+            keys: keys,
             client: { try await registry.find($0, at: clock()) },
             permission: { login in
                 guard let id = MPinID(hex: login.mpinID), try !revoked.contains(id.hex, user: login.userID) else {
