@@ -169,7 +169,7 @@ final class AdminUserTests: AdminAPITestCase {
                 let records = answer.object["records"] as? [[String: Any]] ?? []
                 XCTAssertEqual(
                     records.compactMap { $0["table"] as? String },
-                    ["oidc_profile", "registration", "registration", "identity", "device", "user"])
+                    ["oidc_profile", "registration", "registration", "identity", "device", "user", "mailbox"])
                 for text in [alice.id, pending.mpinId] { XCTAssertTrue(answer.text.contains(text)) }
                 for text in ["bob@example.com", bob.id, "regOTT"] { XCTAssertFalse(answer.text.contains(text), text) }
             }
