@@ -183,7 +183,7 @@ cluster-test: lib server build/oidc-venv/installed ## three servers with one Pos
 
 # The version before this one. Until a version is released (then it is the last tag): the commit that was handed over before.
 # The database must not have changed since then.
-BEFORE = 3cbc4b63d0ed62e1db6ad92263866ea5b5214a73
+BEFORE = 79d44e8e7408633672a7bb5b935e505e87806fdc
 # The commit before logins were made cheaper.
 DEARER = 03cb2abbb667fa00d1f6730af046923819929920
 before = build/before/$(1)/.build/release/mpind
