@@ -231,6 +231,16 @@ extension WaitingBrowser {
 }
 
 extension WaitingBrowser.Place: Packable, Decodable {
+    private enum Member: CodingKey { case address, program }
+
+    /// Reads JSON of an earlier version, which has stored browsers only.
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        self.init(
+            address: try members.decode(String.self, forKey: .address),
+            program: try members.decode(String.self, forKey: .program))
+    }
+
     package init(packed members: inout Unpacker) throws {
         (address, program, isScreen) = (try members.text(), try members.text(), true)
     }
