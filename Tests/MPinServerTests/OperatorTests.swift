@@ -337,7 +337,9 @@ final class OperatorTests: XCTestCase {
             (["audit", "verify"], "give --audit-log"),
         ]
         XCTAssertEqual(mkfifo(state + "/pipe", 0o600), 0)
-        for (arguments, text) in cases + [(["restore", state + "/pipe", "--state-dir", state], "not a regular file")] {
+        for (arguments, text) in cases + [
+            (["restore", state + "/pipe", "--database", state + "/new.sqlite"], "not a regular file")
+        ] {
             let answer = try run(arguments)
             XCTAssertEqual(answer.code, 1, "\(arguments)")
             XCTAssertTrue(answer.error.hasPrefix("mpind: error: "), answer.error)
