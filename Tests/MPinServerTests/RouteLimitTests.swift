@@ -42,7 +42,8 @@ final class RouteLimitTests: XCTestCase {
             let limit = try XCTUnwrap(operation.limit, "\(name) has no x-limit")
             XCTAssertTrue(groups.contains(limit) || limit == "refused" && operation.reason != nil, name)
             let statuses = try statuses(server, operation, number)
-            XCTAssertNotEqual(statuses.first, 429, name)
+            // D-TA 2 sees all who come through the gate at one address.
+            if !operation.tags.contains("gate") { XCTAssertNotEqual(statuses.first, 429, name) }
             XCTAssertEqual(statuses.last, 429, "\(name): \(statuses)")
         }
         let refused = try APIOperation.all().filter { $0.limit == "refused" && $0.reason == nil }
