@@ -22,6 +22,18 @@ package enum ServiceAdministration {
         return try await ServiceID.read(in: openServiceDatabase(database), at: now).map { Entry($0, at: now) }
     }
 
+    /// Lets names in shared stores carry the id of the service with this database, which servers may use meanwhile. Nil if
+    /// it has none yet. Throws `StartError`.
+    package static func seal(_ database: String) async throws -> Entry? {
+        let now = Moment.now()
+        do {
+            let store = try await openServiceDatabase(database)
+            guard try await ServiceID.read(in: store, at: now) != nil else { return nil }
+            try await ServiceID.seal(in: store, at: now)
+            return try await ServiceID.read(in: store, at: now).map { Entry($0, at: now) }
+        } catch let error as StoreError { throw StartError("\(StoreURL.shown(database)): \(error)") }
+    }
+
     /// Gives the stopped service with this database another id, bound to the key of its servers. Throws `StartError`.
     package static func renew(_ database: String, key: SecretBytes) async throws -> Entry {
         do {
