@@ -113,8 +113,8 @@ struct RelyingPartyApplication: Sendable {
         }
         var response = Response.json(answer(login.verdict))
         if request.isFromThisSite {
-            let isByNumber = login.verdict.byNumber ?? false
-            try await website.begin(login, isByNumber: isByNumber, request, in: &response)
+            // The pages of old clients know no question after the login.
+            try await website.begin(login, isByNumber: false, request, in: &response)
         }
         return response
     }
