@@ -84,10 +84,10 @@ final class MailTemplateTests: XCTestCase {
                 "confirm.html": "<p title=\"x\">{{user}}</p>{{link}}",
             ]))
         for change in [{ _ in }, { $0.site.mail = templates }] as [(inout RelyingPartyApplicationConfig) -> Void] {
-            let mail = try mail("x&'{link}'/{accent}@example.com", change)
+            let mail = try mail("x&'user'/accent@example.com", change)
             let (text, html) = (try part("text/plain", mail), try part("text/html", mail))
-            XCTAssertTrue(text.contains("x&'{link}'/{accent}@example.com"), text)
-            XCTAssertTrue(html.contains("x&amp;&#39;{link}&#39;/{accent}@example.com"), html)
+            XCTAssertTrue(text.contains("x&'user'/accent@example.com"), text)
+            XCTAssertTrue(html.contains("x&amp;&#39;user&#39;/accent@example.com"), html)
         }
         let server = try InProcess().keep(in: self)
         for wrong in ["<b>@example.com", "{{link}}@example.com", "\"a\"@example.com", "a@b.c\r\nBcc: eve@example.com"] {

@@ -353,6 +353,7 @@ final class LifeTests: SessionTestCase {
         let session = try loggedIn(), path = folder + "/store.session.generation"
         XCTAssertFalse(FileManager.default.fileExists(atPath: path))
         for before in [0, 7, UInt64.max] {
+            try session.login("home")
             try withUnsafeBytes(of: before) { try Data($0).write(to: URL(fileURLWithPath: path)) }
             try session.clear()
             let now = try Data(contentsOf: URL(fileURLWithPath: path))
