@@ -6,7 +6,8 @@ enum HandleKind { case serverContext }
 final class HandleTable<Object: AnyObject & Sendable>: @unchecked Sendable {
     private var objects: [Object?] = []
 
-    init(_ kind: HandleKind) {}
+    /// A module has no child processes, so `survivesForks` means nothing here.
+    init(_ kind: HandleKind, survivesForks: Bool) {}
 
     /// Adds an object and returns its new handle.
     func insert(_ object: Object) -> OpaquePointer? {
