@@ -16,9 +16,9 @@ enum HandleKind: UInt64 {
 /// The objects of one kind for which C code holds handles.
 ///
 /// A key has 64 bits: the highest bit, which is 1, the kind (3 bits), the process (8 bits, ``Forks``), the slot's
-/// generation (24 bits) and the slot's index (28 bits). The highest bit of an address in user space is 0, so a pointer to something else is not a valid
-/// key. Freeing a slot increments its generation, so a freed handle is not a valid key either. A slot whose generations
-/// are used up is not used again.
+/// generation (24 bits) and the slot's index (28 bits). The highest bit of an address in user space is 0, so a pointer to
+/// something else is not a valid key. Freeing a slot increments its generation, so a freed handle is not a valid key
+/// either. A slot whose generations are used up is not used again.
 final class HandleTable<Object: AnyObject & Sendable>: Sendable {
     private struct Slot {
         var generation: UInt64 = 0

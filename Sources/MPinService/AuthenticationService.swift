@@ -82,7 +82,8 @@ package struct AuthenticationService: Sendable {
     var keys: ServerKeys { keyRing.keys }
     var now: Moment { rules.clock() }
 
-    /// Whether the operator has revoked, blocked or deleted the identity, or has suspended its user. Then its sessions and tokens have no effect.
+    /// Whether the operator has revoked, blocked or deleted the identity, or has suspended its user. Then its sessions and
+    /// tokens have no effect.
     /// Those of an identity that was renewed last as long as those of its successor, because the user does not see the
     /// renewal.
     package func isRevoked(_ id: MPinID) async throws -> Bool {

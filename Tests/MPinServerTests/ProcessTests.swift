@@ -130,7 +130,7 @@ final class ProcessTests: XCTestCase {
 
     /// A zone whose clock counts leap seconds, in which the C library spells other times than other programs read.
     func testAZoneWithLeapSecondsChangesNothing() throws {
-        try XCTSkipUnless(FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/right/UTC"), "no such zone here")
+        XCTAssertTrue(FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/right/UTC"), "no tzdata")
         for _ in 0..<2 {
             let mpind = try Mpind(backend, environment: ["TZ": "right/UTC"])
             try mpind.waitUntilReady()
