@@ -89,6 +89,8 @@ package struct Daemon: Service {
         let readiness = Readiness(listeners: listenerCount, url: url, logger: logger, onReady: onReady)
         // These two listeners are the first ones, so they can be asked before the others are there.
         health.add("listeners") { readiness.isComplete }
+        // It fails until the keys are there and the real check replaces it.
+        if parts.rps != nil { health.add("keys") { false } }
         var services: [any Service] = try [adminListener(readiness), healthListener(readiness)].compactMap(\.self)
         for config in parts.authorities { services.append(try await authority(config, readiness)) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }
@@ -426,15 +428,13 @@ extension Daemon {
         health.add("permits") { watch.isRight }
     }
 
-    /// Adds health checks: the server is ready if its stores can be written and it has the keys to judge proofs. The
-    /// check of the keys fails until the keys are there and the real check replaces it.
+    /// Adds health checks: the server is ready if its stores can be written.
     private func watch(_ store: any Store, _ shortLived: any Store, _ config: RelyingPartyServiceConfig) {
         health.add("store") { (try? await store.check(at: config.clock())) != nil }
         // One in memory cannot fail.
         if !shortLived.isNear {
             health.add("short-lived") { (try? await shortLived.check(at: config.clock())) != nil }
         }
-        health.add("keys") { false }
     }
 
     /// Makes one listener for each address. RPS and RPA share a listener if they have the same address.

@@ -7,8 +7,13 @@ import XCTest
 /// cookies and signatures are long pieces of hex, and user ids in these tests are mail addresses.
 final class Traffic: Sendable {
     private let secrets = Mutex<Set<String>>([])
+    /// The hashes of M-Pin IDs with which the test itself has asked D-TAs.
+    private let hashIDs = Mutex<Set<String>>([])
 
     func add(_ target: String, _ headers: [String: String], _ body: Data, _ answer: Answer) {
+        if let hashID = target.firstMatch(of: /[?&]hash_mpin_id=([0-9a-f]{64})/)?.1 {
+            hashIDs.withLock { _ = $0.insert(String(hashID)) }
+        }
         let texts = [target, String(decoding: body, as: UTF8.self), answer.text, answer.headers["set-cookie"] ?? ""]
         for text in texts + headers.values {
             let found = text.split { !$0.isLetter && !$0.isNumber && !"@._%+-".contains($0) }
@@ -42,6 +47,7 @@ final class Traffic: Sendable {
         let texts = secrets.withLock { $0 }.compactMap { Hex.decode($0) }
         let (ids, keys) = (texts.filter { $0.first == UInt8(ascii: "{") }, texts.filter { $0.count == 128 })
         let hashes = (texts + ids.flatMap { id in keys.map { id + $0 } }).map { Hex.encode(SHA256.hash($0)) }
-        for secret in Set(named).subtracting(hashes) { XCTFail("\(secret) stands in the audit log") }
+        let known = hashIDs.withLock { $0 }.union(hashes)
+        for secret in Set(named).subtracting(known) { XCTFail("\(secret) stands in the audit log") }
     }
 }
