@@ -91,6 +91,18 @@ final class PostgresFaultTests: XCTestCase {
         let store = try await PostgresStore.opened(proxy.url(of: database), patience: .milliseconds(500))
         let table = Table<String>("a", in: store)
         try await table.update("k", at: now) { $0 = .init("a value") }
+        // The record has no quotation mark in front, in either notation of bytes.
+        proxy.disturb { bytes in
+            for (text, mark) in [("\"a value\"", "r"), ("22612076616c756522", "7")] {
+                guard let range = bytes.firstRange(of: Array(text.utf8)), let mark = mark.utf8.first else { continue }
+                bytes[range.lowerBound] = mark
+            }
+        }
+        do {
+            _ = try await table.read("k", at: now)
+            XCTFail("read")
+        } catch StoreError.unavailable(let reason) { XCTAssertTrue(reason.contains("cannot be read"), reason) }
+        proxy.disturb { _ in }
         for number in 0..<60 {
             proxy.disturb { bytes in
                 let place = bytes.index(bytes.startIndex, offsetBy: number % bytes.count)

@@ -47,6 +47,19 @@ final class SQLiteSchemaTests: XCTestCase {
         } catch StoreError.unavailable {}
     }
 
+    /// Functions and virtual tables that a schema names could do what no statement of ours asks for. Nor does a statement
+    /// change the list of what is in the file.
+    func testAConnectionTrustsNoSchemaAndDoesNotRewriteIt() throws {
+        let connection = try SQLiteConnection(path: path, creates: true)
+        XCTAssertEqual(try connection.texts("PRAGMA trusted_schema"), ["0"])
+        try connection.run("CREATE TABLE album (name TEXT)")
+        try connection.run("PRAGMA writable_schema = ON")
+        XCTAssertThrowsError(try connection.run("DELETE FROM sqlite_master")) {
+            XCTAssertTrue("\($0)".contains("may not be modified"), "\($0)")
+        }
+        XCTAssertEqual(try connection.texts("SELECT name FROM sqlite_master"), ["album"])
+    }
+
     func testAFileWithWhatNoStepMakesIsRefused() throws {
         let planted: [(statements: [String], named: String)] = [
             ([Self.trigger], "trigger back"),

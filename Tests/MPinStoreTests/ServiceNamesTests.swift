@@ -72,6 +72,21 @@ final class ServiceNamesTests: XCTestCase {
             let (before, after) = (try await other.read(key, at: now), try await store.read(key, at: now))
             XCTAssertNil(after, "what was there before has ended")
             XCTAssertNotNil(before)
+            // Something is there under the new name, too. It does not become what the change has made of the old one.
+            let (later, second) = (ServiceNames(), ItemKey("token", "l"))
+            let (changing, renamed) = (
+                try await url.shortLived(names: later), try await url.shortLived(names: ServiceNames("b2"))
+            )
+            _ = try await changing.create(second, bytes("3"), at: now)
+            _ = try await renamed.create(second, bytes("9"), at: now)
+            try await changing.update(second, at: now, .ordered) { item in
+                later.carry("b2")
+                item?.value.append(UInt8(ascii: "+"))
+            }
+            let left = try await renamed.read(second, at: now)
+            XCTAssertTrue(
+                [bytes("9"), bytes("9+")].contains(left),
+                "\(left.map { String(decoding: $0.value, as: UTF8.self) } ?? "nil")")
         }
     }
 
