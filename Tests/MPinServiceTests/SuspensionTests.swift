@@ -81,6 +81,11 @@ final class SuspensionTests: XCTestCase {
             let isMarked = try await table.read("key", at: now)?.isSuspended
             XCTAssertEqual(isMarked, isSuspended)
         }
+        // In one step, so that nothing comes between the look at the suspension and the mark.
+        let gate = TripGate()
+        gate.expect([])
+        _ = try await Suspensions(in: FarStore(store, gate)).mark("key", of: "alice", at: now)
+        XCTAssertEqual(gate.result().calls, ["change identity suspension"])
     }
 
     func testASuspensionIsFoundByItsMailbox() async throws {
