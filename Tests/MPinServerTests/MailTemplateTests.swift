@@ -120,7 +120,9 @@ final class MailTemplateTests: XCTestCase {
         XCTAssertThrowsError(try MailTemplates(folder: "/nowhere"))
         let piped = try folder([:])
         XCTAssertEqual(mkfifo(piped + "/confirm.txt", 0o600), 0)
-        XCTAssertThrowsError(try MailTemplates(folder: piped), "nobody writes to a pipe")
+        XCTAssertThrowsError(try MailTemplates(folder: piped), "nobody writes to a pipe") {
+            XCTAssertTrue("\($0)".contains("cannot be read"), "\($0)")
+        }
         _ = try MailTemplates(
             folder: folder(["confirm.txt": text, "confirm.html": "<b>{{user}}</b><a href='{{link}}'>"]))
     }
