@@ -46,11 +46,11 @@ package struct Devices: Sendable {
     /// Stores that an identity is a device of the user. A device that is there already keeps its name, and its push token
     /// if there is no new one. It is called before the identity is stored, so that no identity is missing here.
     func add(
-        identity: String, of userID: String, name: String, pushToken: String? = nil, at now: Moment
+        identity: String, of owner: UserKey, name: String, pushToken: String? = nil, at now: Moment
     ) async throws {
         let token = pushToken.flatMap { $0.isEmpty ? nil : $0 }
         let entry = Entry(name: Self.shown(name), pushToken: token)
-        let (device, user) = (table.key(Self.prefix(userID) + identity), users.key(userID))
+        let (device, user) = (table.key(Self.prefix(owner) + identity), users.key(owner.text))
         try await store.transaction([device, user], at: now, .ordered) { items in
             try Table<Entry>.change(&items[device]) {
                 if $0 == nil { $0 = .init(entry) } else if let token { $0?.value.pushToken = token }
@@ -60,28 +60,51 @@ package struct Devices: Sendable {
     }
 
     /// Returns the identities of a user with the names of the devices, in the order of the identities.
-    package func list(of userID: String, at now: Moment) async throws -> [(identity: String, name: String)] {
-        let prefix = Self.prefix(userID)
+    package func list(of user: UserKey, at now: Moment) async throws -> [(identity: String, name: String)] {
+        let prefix = Self.prefix(user)
         return try await table.all(startingWith: prefix, at: now).map {
             (String($0.key.dropFirst(prefix.count)), $0.value.name)
         }
     }
 
     /// Returns the identities of a user that have push tokens, with these.
-    func pushTokens(of userID: String, at now: Moment) async throws -> [(identity: String, token: String)] {
-        let prefix = Self.prefix(userID)
+    func pushTokens(of user: UserKey, at now: Moment) async throws -> [(identity: String, token: String)] {
+        let prefix = Self.prefix(user)
         return try await table.all(startingWith: prefix, at: now).compactMap { entry in
             entry.value.pushToken.map { (String(entry.key.dropFirst(prefix.count)), $0) }
         }
     }
 
     /// Returns the push token of an identity of a user. Nil if it has none.
-    func pushToken(of identity: String, user userID: String, at now: Moment) async throws -> String? {
-        try await table.read(Self.prefix(userID) + identity, at: now)?.pushToken
+    func pushToken(of identity: String, user: UserKey, at now: Moment) async throws -> String? {
+        try await table.read(Self.prefix(user) + identity, at: now)?.pushToken
     }
 
-    /// Returns at most `limit` user ids that begin with `prefix` and come after `last` (nil: from the first one on), in
-    /// the order of their bytes.
+    /// Returns the user whom an operator names: by the user id, or one of a project by ``UserKey/shown``.
+    package func user(named text: String, at now: Moment) async throws -> UserKey {
+        let name = UserID.normal(text)
+        guard let end = name.firstIndex(of: "/") else { return UserKey(name) }
+        let other = UserKey(String(name[name.index(after: end)...]), of: String(name[..<end]))
+        guard try await users.contains(other.text, at: now), try await !users.contains(name, at: now) else {
+            return UserKey(name)
+        }
+        return other
+    }
+
+    /// Moves a device to another user, whose it is found to be. The index of users keeps the first one, who may have other
+    /// devices; one without devices is not shown.
+    func move(identity: String, from old: UserKey, to new: UserKey, at now: Moment) async throws {
+        let (from, to) = (table.key(Self.prefix(old) + identity), table.key(Self.prefix(new) + identity))
+        guard try await !table.contains(Self.prefix(new) + identity, at: now) else { return }
+        let user = users.key(new.text)
+        try await store.transaction([from, to, user], at: now, .ordered) { items in
+            if items[from] != nil { (items[to], items[from]) = (items[from], nil) }
+            try Table<Bool>.change(&items[user]) { $0 = .init(true) }
+        }
+    }
+
+    /// Returns at most `limit` users (``UserKey/text``) that begin with `prefix` and come after `last` (nil: from the first
+    /// one on), in the order of their bytes.
     package func userIDs(
         startingWith prefix: String, after last: String?, limit: Int, at now: Moment
     ) async throws -> [String] {
@@ -106,7 +129,7 @@ package struct Devices: Sendable {
             let page = try await store.list("identity", after: last, limit: 500, at: now)
             for (key, item) in page {
                 guard let record = try? IdentityRecord(stored: item.value), !record.userID.isEmpty else { continue }
-                try await add(identity: key, of: record.userID, name: "", at: now)
+                try await add(identity: key, of: record.user, name: "", at: now)
             }
             last = page.last?.key
         } while last != nil
@@ -122,16 +145,16 @@ package struct Devices: Sendable {
         return String(String(String.UnicodeScalarView(scalars)).prefix(maxName))
     }
 
-    private static func prefix(_ userID: String) -> String { Hex.encode(SHA256.hash(Array(userID.utf8))) + " " }
+    private static func prefix(_ user: UserKey) -> String { Hex.encode(SHA256.hash(Array(user.text.utf8))) + " " }
 }
 
 extension AuthenticationService {
     /// Returns the devices of a user, the latest registered first.
-    package func devices(of userID: String) async throws -> [Device] {
+    package func devices(of user: UserKey) async throws -> [Device] {
         let now = now
         var found: [Device] = []
-        for (identity, name) in try await devices.list(of: userID, at: now) {
-            guard let record = try await identities.find(key: identity, at: now), record.userID == userID else {
+        for (identity, name) in try await devices.list(of: user, at: now) {
+            guard let record = try await identities.find(key: identity, at: now), record.user == user else {
                 continue
             }
             let isBlocked = record.blocked || record.blockedUntil.map { $0 > now } ?? false
@@ -145,9 +168,9 @@ extension AuthenticationService {
 
     /// Revokes a device of a user, so that it can never log in again. `identity` is its ``Device/identity``. Returns the
     /// M-Pin ID. Nil if this user has no such device; then nothing is changed.
-    package func removeDevice(_ identity: String, of userID: String) async throws -> MPinID? {
+    package func removeDevice(_ identity: String, of user: UserKey) async throws -> MPinID? {
         let now = now
-        guard let record = try await identities.find(key: identity, at: now), record.userID == userID,
+        guard let record = try await identities.find(key: identity, at: now), record.user == user,
             let id = MPinID(hex: record.mpinID), try await identities.revoke(id, at: now) != nil
         else { return nil }
         return id

@@ -116,6 +116,11 @@ package struct Identities: Sendable {
         }
     }
 
+    /// Notes that the identity is of a user of a project, which its M-Pin ID does not tell.
+    func move(_ key: String, to user: UserKey, at now: Moment) async throws {
+        try await known.update(key, at: now, .durable) { $0?.value.userID = user.text }
+    }
+
     private func change(
         _ id: MPinID, at now: Moment, _ change: @escaping @Sendable (inout IdentityRecord) -> Void
     ) async throws -> IdentityRecord? {

@@ -24,14 +24,18 @@ extension AuthenticationService {
         /// The id of the project whose user registers. Nil on the Milagro wire. A registration of a project that begins
         /// again gets a new token, and none begins again that is not pending (TRUST wire section 7.2).
         package let project: String?
+        /// Whether the project's back end verifies the user, and not a mail.
+        package let isByBackEnd: Bool
 
         /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
-            deviceName: String = "", pushToken: String? = nil, project: String? = nil, limits: ServiceLimits
+            deviceName: String = "", pushToken: String? = nil, project: String? = nil, isByBackEnd: Bool = false,
+            limits: ServiceLimits
         ) throws(ServiceError) {
             self.id = id
             self.project = project
+            self.isByBackEnd = isByBackEnd
             writtenUserID = written
             userID = try UserID.accepted(written, limits)
             self.mobile = mobile
@@ -81,6 +85,8 @@ extension AuthenticationService {
     ) async throws -> StartedRegistration {
         let now = now
         let expires = now.adding(seconds: limits.registrationSeconds)
+        try await requireOwnName(
+            UserKey(application.userID, of: application.isByBackEnd ? application.project : nil))
         // The registration is stored before the relying party is asked, because the user may open the link in the mail
         // before the relying party has answered.
         let again = application.project == nil ? application.registrationToken ?? "" : try newToken()
@@ -92,7 +98,7 @@ extension AuthenticationService {
             if let before { (before.value.under(again), again) } else {
                 try await begin(application, expires: expires, at: now)
             }
-        observer(.registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
+        observer(.registrationStarted(registration.id, user: registration.user.text, isRestart: before != nil))
         let question = Question(
             registration: registration, activationKey: activation(registration).signature(key: activationKey),
             expires: expires, isRestart: before != nil)
@@ -108,12 +114,12 @@ extension AuthenticationService {
             } else {
                 try await registrations.delete(registration.id, at: now)
             }
-            observer(.registrationRefused(registration.id, user: registration.userID, error))
+            observer(.registrationRefused(registration.id, user: registration.user.text, error))
             throw error
         }
         let isConfirmed =
             approval.isConfirmed ? try await registrations.activate(registration.id, at: now) : false
-        if isConfirmed { observer(.registrationConfirmed(registration.id, user: registration.userID)) }
+        if isConfirmed { observer(.registrationConfirmed(registration.id, user: registration.user.text)) }
         return StartedRegistration(
             id: registration.id, registrationToken: token, isConfirmed: isConfirmed, begun: now, expires: expires,
             message: isConfirmed ? nil : approval.message)
@@ -127,7 +133,10 @@ extension AuthenticationService {
     private func restart(
         _ application: Application, token: String, expires: Moment, at now: Moment
     ) async throws -> Table<Registration>.Entry? {
-        guard let id = application.id else { return nil }
+        // Whoever verifies the user now must be who the ID says has done so.
+        guard let id = application.id,
+            application.project == nil || (id.verifyingProject != nil) == application.isByBackEnd
+        else { return nil }
         let shown = application.registrationToken
         return try await registrations.restart(
             id, from: shown ?? "", to: token, expires: expires, at: now
@@ -149,7 +158,8 @@ extension AuthenticationService {
         let id =
             try application.project.map {
                 try MPinID.issue(
-                    userID: application.writtenUserID, project: $0, mobile: application.mobile, at: now)
+                    userID: application.writtenUserID, project: $0, mobile: application.mobile,
+                    isByBackEnd: application.isByBackEnd, at: now)
             } ?? MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now)
         let fresh = Registration(
             id: id, userID: application.userID, regOTT: token, deviceName: application.deviceName,
@@ -160,7 +170,7 @@ extension AuthenticationService {
 
     /// Redeems an activation code, which replaces the relying party's approval and the confirmation by mail.
     private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> Approval {
-        guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
+        guard try await activationCodes.redeem(code, user: registration.user.text, at: now) else {
             throw ServiceError.wrongActivationCode
         }
         return Approval(isConfirmed: true)
@@ -196,11 +206,11 @@ extension AuthenticationService {
         let now = now
         let registration = try await unfinished(id, at: now)
         guard activation(registration).isSigned(key, key: activationKey) else {
-            observer(.confirmationRefused(id, user: registration.userID))
+            observer(.confirmationRefused(id, user: registration.user.text))
             throw ServiceError.wrongActivationKey
         }
         guard try await registrations.activate(id, at: now) else { throw ServiceError.noPendingRegistration }
-        observer(.registrationConfirmed(id, user: registration.userID))
+        observer(.registrationConfirmed(id, user: registration.user.text))
     }
 
     /// Deletes an unfinished registration.
@@ -213,7 +223,7 @@ extension AuthenticationService {
         guard try await registrations.deleteUnfinished(id, at: now) else {
             throw ServiceError.noPendingRegistration
         }
-        observer(.registrationDeleted(id, user: registration.userID))
+        observer(.registrationDeleted(id, user: registration.user.text))
     }
 
     private func unfinished(_ id: MPinID, at now: Moment) async throws -> Registration {
@@ -264,13 +274,13 @@ extension AuthenticationService {
             throw ServiceError.noShares
         }
         try await devices.add(
-            identity: id.key, of: registration.userID, name: registration.deviceName ?? "",
+            identity: id.key, of: registration.user, name: registration.deviceName ?? "",
             pushToken: pushToken ?? registration.pushToken, at: now)
         // If the identity's record has another key id or public key, the share is of another secret than the record, so
         // it must not be handed out.
         let kept = try await identities.create(registration, keyID: keyID, publicKeyHash: publicKeyHash, at: now)
         guard kept.keyID == keyID, kept.publicKeyHash == publicKeyHash else { throw ServiceError.rotatedMeanwhile }
-        observer(.registered(id, user: registration.userID, keyID: keyID))
+        observer(.registered(id, user: registration.user.text, keyID: keyID))
         return IssuedShares(share: share, tickets: furtherTickets(id, publicKey: publicKey, keyID: keyID), keyID: keyID)
     }
 

@@ -16,6 +16,8 @@ package struct Registration: Codable, Storable, Equatable {
     /// Where push messages reach the device. Nil if the client did not tell it at the beginning.
     package var pushToken: String?
 
+    package var user: UserKey { UserKey(userID, ofIdentity: id.hex) }
+
     /// `deviceName` is empty or nil if the client gave none.
     package init(
         id: MPinID, userID: String, regOTT: String, deviceName: String? = nil, pushToken: String? = nil

@@ -58,7 +58,9 @@ extension MilagroFace {
     func activate(_ request: Request, _ id: MPinID) async throws -> Response {
         let body = try await request.json(ActivateRequest.self, limits)
         try await service.confirm(id, activationKey: body.activateKey)
-        if body.mailed == true, let user = id.userID { try await proveUserID?(user) }
+        if body.mailed == true, id.verifyingProject == nil, let user = id.userID {
+            try await proveUserID?(user)
+        }
         return Response(status: .ok)
     }
 
@@ -129,8 +131,8 @@ struct RegisterForm {
     /// The access id of a browser's session; empty if there is none.
     let wid: String
 
-    /// `project`: the id of the project whose user registers; nil on the Milagro wire.
-    init(_ request: Request, id: MPinID?, project: String? = nil, _ limits: Limits) async throws {
+    /// `project`: the project whose user registers; nil on the Milagro wire.
+    init(_ request: Request, id: MPinID?, project: Project? = nil, _ limits: Limits) async throws {
         let bytes = try await request.bytes(limits)
         let body = try request.decoded(RegisterRequest.self, from: bytes)
         // The decoder does not tell null from a missing member. Milagro's RPS crashed on null; this server refuses it.
@@ -141,7 +143,8 @@ struct RegisterForm {
             id: id, userID: body.userId, mobile: body.mobile?.value ?? 0,
             registrationToken: body.registrationToken?.plainText.lowercased(),
             activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 },
-            deviceName: body.deviceName ?? "", pushToken: body.pushToken, project: project, limits: limits.service)
+            deviceName: body.deviceName ?? "", pushToken: body.pushToken, project: project?.id,
+            isByBackEnd: project?.newUserURL != nil, limits: limits.service)
         guard Devices.isPushToken(body.pushToken) else { throw APIError(.badRequest, "pushToken is too long") }
         wid = (body.wid ?? "").lowercased()
         headers = request.headers

@@ -39,7 +39,7 @@ extension MFAFace {
         _ request: Request, id: MPinID?, _ customer: Customer, _ logger: Logger
     ) async throws -> Response {
         let project = customer.project
-        let form = try await RegisterForm(request, id: id, project: project.id, limits)
+        let form = try await RegisterForm(request, id: id, project: project, limits)
         try await trust.rates.admit(.register, user: form.application.userID)
         if let code = form.application.activationCode { return try await register(form, code: code, customer) }
         // A relying party that confirms everybody at once would let anybody in as any user of the project.

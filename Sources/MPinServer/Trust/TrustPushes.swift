@@ -1,5 +1,6 @@
 import Hummingbird
 import MPinService
+import MPinStore
 import MPinWire
 
 /// Pushes, which bring a login to the phone of a user (TRUST wire section 4.3).
@@ -13,7 +14,9 @@ extension TrustFace {
         guard let pushes else { throw TrustRefusal.noPushToken }
         try await rates.admit(.push, user: user)
         let isForClient = request.query("client_id") != nil
-        let token = try await service.pushToken(of: user) {
+        var users = [UserKey(user)]
+        if try await takesUsers(of: project, request) { users.append(UserKey(user, of: project.id)) }
+        let token = try await service.pushToken(of: users) {
             $0.projectID == project.id || isForClient && $0.projectID == nil
         }
         guard let token else { throw TrustRefusal.noPushToken }
@@ -28,6 +31,13 @@ extension TrustFace {
         }
         config.audit.record(.pushed(user, project: project.id))
         return .json(TrustPushResponse(webOTT: browser.webOTT))
+    }
+
+    /// Whether users whom the project's back end has verified can log in to what the push is for: the project, or an OpenID
+    /// client that it names.
+    private func takesUsers(of project: Project, _ request: Request) async throws -> Bool {
+        guard let client = request.query("client_id") else { return true }
+        return try await rules.projects.owners(ofClient: client, at: rules.now).contains(project.id)
     }
 
     /// The project of a push: the one that the request names, or that of its OpenID client, or the only one that there is.

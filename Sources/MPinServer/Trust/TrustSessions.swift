@@ -69,12 +69,12 @@ extension TrustFace {
     private func finish(_ session: LoginSession, _ webOTT: String, _ authOTT: String) async throws -> Response {
         let login: UserLogin?
         do { login = try await openID.redeemed(authOTT) } catch ServiceError.expiredLogin { login = nil }
-        guard let login, session.admits(login.mpinID, user: login.userID) else {
+        guard let login, session.admits(login.mpinID, user: login.user.userID) else {
             return .json(TrustAccessResponse(status: "abort", userId: session.userID))
         }
-        try await rules.finishSession(webOTT: webOTT, login: login.userID)
+        try await rules.finishSession(webOTT: webOTT, login: login.user.userID)
         let url = try await openID.redirect(webOTT, login)
-        return .json(TrustAccessResponse(status: "authenticated", userId: login.userID, redirectURL: url))
+        return .json(TrustAccessResponse(status: "authenticated", userId: login.user.userID, redirectURL: url))
     }
 
     /// POST /rps/v2/codeStatus: stores what a phone reports about a session, and tells the phone what the session is.

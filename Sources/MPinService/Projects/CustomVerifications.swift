@@ -16,6 +16,7 @@ extension ProjectService {
         guard now < end, end <= now.adding(seconds: Self.maxCustomSeconds) else {
             throw ProjectFault.badMember("expiration")
         }
+        try await service.requireOwnName(UserKey(wish.userID, of: wish.project.id))
         let code = Hex.encode(try randomBytes(32))
         try await verifications.issue(code, wish, .custom, until: end, at: now)
         return StartedVerification(code: code, method: .link, expires: end, again: now)
@@ -33,6 +34,7 @@ extension ProjectService {
     package func initiateRegistration(user written: String, project: Project) async throws -> InitiatedRegistration {
         let now = now
         let userID = try UserID.accepted(written, service.limits)
+        try await service.requireOwnName(UserKey(userID, of: project.id))
         let id = try MPinID.issue(userID: written, project: project.id, verification: .custom, at: now)
         let end = now.adding(seconds: Self.customSeconds)
         let activation = Activation(userID: userID, projectID: project.id, verification: .custom, id: id)

@@ -59,11 +59,11 @@ extension ProjectService {
         let project = try await project(activation.projectID)
         let id = try await newID(for: activation, written: wish.userID, at: now)
         let tickets = try await service.addIdentity(
-            id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName,
+            id, user: activation.user, publicKey: key, keyID: keyID, deviceName: wish.deviceName,
             pushToken: try await pushToken(wish.pushToken, for: activation, at: now))
         return EnrolledDevice(
             id: id, project: project, tickets: tickets, keyID: keyID, time: now,
-            isByBackEnd: activation.verification == .custom)
+            isByBackEnd: activation.user.project != nil)
     }
 
     /// Takes the activation token or the QuickCode of a request, which names `project`. Nil if it is wrong, or if the
@@ -72,9 +72,9 @@ extension ProjectService {
         guard !QuickCodes.isCode(token) else {
             return try await quickCodeActivation(token, user: user, project: project)
         }
-        let found = try await activations.take(token, user: user, at: now)
-        guard let old = found?.replaced else { return found }
-        return try await service.identity(old)?.isBarred == false ? found : nil
+        guard let found = try await activations.take(token, user: user, at: now) else { return nil }
+        guard let old = found.replaced else { return found }
+        return try await service.identity(old).flatMap { $0.isBarred ? nil : found.coming(from: $0) }
     }
 }
 
@@ -88,14 +88,14 @@ extension AuthenticationService {
 
     /// Stores an identity with a key pair, and returns the requests for its shares. `publicKey` has 128 bytes.
     func addIdentity(
-        _ id: MPinID, user: String, publicKey: [UInt8], keyID: String, deviceName: String, pushToken: String? = nil
+        _ id: MPinID, user: UserKey, publicKey: [UInt8], keyID: String, deviceName: String, pushToken: String? = nil
     ) async throws -> [Ticket] {
         let now = now
-        var record = IdentityRecord(mpinID: id.hex, userID: user, keyID: keyID, registered: now)
+        var record = IdentityRecord(mpinID: id.hex, userID: user.userID, keyID: keyID, registered: now)
         record.publicKeyHash = SHA256.hash(publicKey)
         try await devices.add(identity: id.key, of: user, name: deviceName, pushToken: pushToken, at: now)
         try await identities.create(id, record, at: now)
-        observer(.registered(id, user: user, keyID: keyID))
+        observer(.registered(id, user: user.text, keyID: keyID))
         return authorities.map {
             Ticket(index: $0.index, text: $0.keyedSecretTicket(id, publicKey: publicKey, keyID: keyID))
         }

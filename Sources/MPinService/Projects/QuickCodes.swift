@@ -56,12 +56,12 @@ extension ProjectService {
         guard let record = try await service.identity(identity), !record.isBarred,
             let id = MPinID(hex: record.mpinID), id.projectID == project.id
         else { throw ProjectFault.wrongLoginToken }
-        return try await keepQuickCode(try QuickCodes.random(), of: id, user: record.userID, project: project)
+        return try await keepQuickCode(try QuickCodes.random(), of: id, user: record.user, project: project)
     }
 
     /// Stores digits as the QuickCode of the user of an identity. Throws ``ProjectFault/quickCodeForbidden``.
     func keepQuickCode(
-        _ code: String, of id: MPinID, user: String, project: Project
+        _ code: String, of id: MPinID, user: UserKey, project: Project
     ) async throws -> QuickCode {
         let now = now
         switch project.quickCodes ?? .all {
@@ -70,8 +70,8 @@ extension ProjectService {
         case .verified, .noDevice: throw ProjectFault.quickCodeForbidden
         }
         let end = now.adding(seconds: QuickCodes.seconds)
-        try await quickCodes.issue(code, of: id, user: user, project: project.id, until: end, at: now)
-        service.observer(.quickCodeMade(id, user: user))
+        try await quickCodes.issue(code, of: id, user: user.userID, project: project.id, until: end, at: now)
+        service.observer(.quickCodeMade(id, user: user.text))
         return QuickCode(code: code, expires: end, seconds: QuickCodes.seconds)
     }
 
@@ -86,9 +86,9 @@ extension ProjectService {
             }?.id
         }
         guard let project, let maker = try await quickCodes.redeem(code, user: user, project: project, at: now),
-            try await service.identity(maker.key)?.isBarred == false
+            let record = try await service.identity(maker.key), !record.isBarred
         else { return nil }
-        return Activation(userID: user, projectID: project, verification: .quickCode)
+        return Activation(userID: user, projectID: project, verification: .quickCode).coming(from: record)
     }
 }
 

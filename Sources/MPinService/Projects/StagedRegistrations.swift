@@ -40,7 +40,7 @@ extension ProjectService {
         try await service.addConfirmed(wish, until: end, at: now)
         return StagedRegistration(
             id: id, project: project, registrationToken: token, begun: now, expires: end,
-            isByBackEnd: activation.verification == .custom)
+            isByBackEnd: activation.user.project != nil)
     }
 
     /// The second step. `publicKey` is 128 bytes in hex; empty for an identity without a key pair. `pushToken` takes the
@@ -58,9 +58,10 @@ extension ProjectService {
         let id =
             try activation.id
             ?? MPinID.issue(
-                userID: written, project: activation.projectID, verification: activation.verification, at: now)
+                userID: written, project: activation.projectID, verification: activation.verification,
+                isByBackEnd: activation.user.project != nil, at: now)
         if let old = activation.replaced {
-            try await renewals.add(id, replacing: old, of: activation.userID, at: now)
+            try await renewals.add(id, replacing: old, of: activation.user, at: now)
         }
         return id
     }
@@ -88,10 +89,11 @@ extension ProjectService {
             throw ProjectFault.wrongActivationToken
         }
         guard let old = activation.replaced else {
-            guard let maker = activation.maker, try await service.identity(maker)?.isBarred == false else {
+            guard let maker = activation.maker, let record = try await service.identity(maker), !record.isBarred else {
                 throw ProjectFault.wrongActivationToken
             }
-            return try await registerSigner(activation, publicKey: key, deviceName: deviceName, at: now)
+            return try await registerSigner(
+                activation.coming(from: record), publicKey: key, deviceName: deviceName, at: now)
         }
         guard let record = try await service.identity(old), let id = MPinID(hex: record.mpinID), !record.isBarred else {
             throw ProjectFault.wrongActivationToken
@@ -101,7 +103,7 @@ extension ProjectService {
         guard try await service.identities.beginRenewal(id, renewal, at: now) != nil else {
             throw ProjectFault.wrongActivationToken
         }
-        service.observer(.registered(id, user: record.userID, keyID: keyID))
+        service.observer(.registered(id, user: record.user.text, keyID: keyID))
         return RenewedSecret(id: id, shares: shares)
     }
 
@@ -109,11 +111,12 @@ extension ProjectService {
         _ activation: Activation, publicKey: [UInt8], deviceName: String, at now: Moment
     ) async throws -> RenewedSecret {
         let id = try MPinID.issue(
-            userID: activation.userID, project: activation.projectID, verification: .renewal, scope: .signing, at: now)
+            userID: activation.userID, project: activation.projectID, verification: .renewal,
+            isByBackEnd: activation.user.project != nil, scope: .signing, at: now)
         let keyID = try service.currentKeyID()
         let shares = try await service.shares(id, publicKey: publicKey, keyID: keyID)
         _ = try await service.addIdentity(
-            id, user: activation.userID, publicKey: publicKey, keyID: keyID, deviceName: deviceName)
+            id, user: activation.user, publicKey: publicKey, keyID: keyID, deviceName: deviceName)
         return RenewedSecret(id: id, shares: shares)
     }
 }
@@ -124,8 +127,8 @@ extension AuthenticationService {
         var registration = wish
         registration.isActive = true
         try await registrations.create(registration, expires: end, at: now)
-        observer(.registrationStarted(wish.id, user: wish.userID, isRestart: false))
-        observer(.registrationConfirmed(wish.id, user: wish.userID))
+        observer(.registrationStarted(wish.id, user: wish.user.text, isRestart: false))
+        observer(.registrationConfirmed(wish.id, user: wish.user.text))
     }
 
     /// The first D-TA's share of a client secret, and the requests for those of the others.

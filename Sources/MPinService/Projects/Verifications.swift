@@ -77,6 +77,11 @@ struct Activation: Codable, Storable, Equatable {
     let userID: String
     let projectID: String
     let verification: VerificationType
+    /// Whether the user of the identity from which the new one comes was verified by the project's back end. It is not
+    /// stored, but found when the token is taken.
+    var isByBackEnd = false
+
+    private enum CodingKeys: String, CodingKey { case userID, projectID, verification, replaced, id, maker }
     /// The key of the identity whose place the new one takes. Nil if it takes none.
     var replaced: String?
     /// The M-Pin ID that was made already. Nil: it is made with the registration.
@@ -84,6 +89,17 @@ struct Activation: Codable, Storable, Equatable {
     /// The key of the identity whose login gave the token for a further identity, which is for signatures only. Nil for
     /// any other one.
     var maker: String?
+
+    var user: UserKey {
+        UserKey(userID, of: verification == .custom || isByBackEnd ? projectID : nil)
+    }
+
+    /// The activation of an identity that comes from the one with this record, and is of the same user.
+    func coming(from origin: IdentityRecord) -> Activation {
+        var activation = self
+        activation.isByBackEnd = origin.user.project != nil
+        return activation
+    }
 }
 
 /// The tokens with which a device registers after its user is verified. Each is good once.
@@ -160,6 +176,7 @@ extension ProjectService {
     /// Makes a code for a mail to the user, in place of an earlier one. Throws ``ProjectFault/mailTooEarly(again:)``.
     package func startVerification(_ wish: VerificationWish) async throws -> StartedVerification {
         let now = now
+        try await service.requireOwnName(UserKey(wish.userID))
         let (isAllowed, again) = try await backoff.ask(for: wish.userID, at: now)
         guard isAllowed else { throw ProjectFault.mailTooEarly(again: again) }
         let method = try await method(wish)
@@ -173,7 +190,7 @@ extension ProjectService {
     /// device that registers again. A further device needs a link, because a short code can be talked out of somebody.
     private func method(_ wish: VerificationWish) async throws -> Project.Verification {
         guard wish.project.verification == .code else { return .link }
-        let devices = try await service.devices(of: wish.userID).filter { !$0.isRevoked }
+        let devices = try await service.devices(of: UserKey(wish.userID)).filter { !$0.isRevoked }
         let isOwn = devices.contains { $0.identity == wish.id?.key }
         return devices.isEmpty || isOwn ? .code : .link
     }
