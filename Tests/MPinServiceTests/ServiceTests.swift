@@ -11,7 +11,7 @@ final class ServiceTests: XCTestCase {
         for pin in ["1234", "9999", "9998", "9997", "1234"] {
             let token = try await alice.prove(pin, to: under.service)
             let report = try await under.redeem(token)
-            XCTAssertEqual(report.userID, "alice@example.com")
+            XCTAssertEqual(report.user, UserKey("alice@example.com"))
             verdicts.append(report.verdict)
         }
         XCTAssertEqual(

@@ -18,8 +18,9 @@ extension Doctor {
         repeat {
             let page = try await users.list(after: last, limit: 500, at: now).map(\.key)
             for name in page {
-                guard let blanks = UserID.badBlanks(in: name) else { continue }
-                found.append((.note, "a user id with \(blanks): \(visible(name))"))
+                let user = UserKey(text: name)
+                guard let blanks = UserID.badBlanks(in: user.userID) else { continue }
+                found.append((.note, "a user id with \(blanks): \(visible(user.shown))"))
             }
             last = page.last
         } while last != nil

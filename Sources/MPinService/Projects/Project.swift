@@ -76,6 +76,12 @@ package struct Projects: Sendable {
         return candidates.count == 1 ? candidates.first : nil
     }
 
+    /// Returns the ids of the projects that name the OpenID client `client`. There is more than one only if a version before
+    /// has allowed that.
+    package func owners(ofClient client: String, at now: Moment) async throws -> [String] {
+        try await list(at: now).filter { $0.clients?.contains(client) ?? false }.map(\.id)
+    }
+
     /// Adds a project. False if there is one with its id.
     package func add(_ project: Project, at now: Moment) async throws -> Bool {
         try await table.create(project.id, project, at: now)
