@@ -67,7 +67,7 @@ package struct Devices: Sendable {
 
     /// Returns the user of the server that a user id means: the one with exactly this id, or else the one of which it is
     /// another spelling. Nil if there is none.
-    func user(meant userID: String, at now: Moment) async throws -> String? {
+    package func user(meant userID: String, at now: Moment) async throws -> String? {
         if try await users.contains(userID, at: now) { return userID }
         return try await mailboxes.user(spelled: userID, at: now)
     }

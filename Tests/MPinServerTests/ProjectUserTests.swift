@@ -31,18 +31,6 @@ final class ProjectUserTests: XCTestCase {
         "client_id=\(client)&redirect_uri=https://app.example/cb&response_type=code&scope=openid+profile+email+groups"
     }
 
-    /// Registers a device of a user whom the back end of the project has verified.
-    private func verified(
-        _ server: InProcess, _ user: String, project: String = "proj-1"
-    ) async throws -> TrustClient.Device {
-        let client = TrustClient(backend: server.backend, project: project)
-        let bearer = "Bearer " + (try await server.serviceToken(UUID().uuidString, project: project))
-        let begun: TrustInitiationResponse = try client.call(
-            "POST", "/activate/initiate", ["projectId": project, "userId": user], authorization: bearer
-        ).json()
-        return try client.register(user, token: begun.actToken)
-    }
-
     /// Logs the device in at a session that the client has opened by JSON. Returns the parameters for the client.
     private func logIn(
         _ server: InProcess, _ device: TrustClient.Device, at id: String, project: String = "proj-1"
@@ -91,7 +79,7 @@ final class ProjectUserTests: XCTestCase {
 
     func testABackEndsUserLogsInToItsProjectsClientsOnly() async throws {
         let server = try await server()
-        let device = try await verified(server, user)
+        let device = try await server.verified(user)
         XCTAssertEqual(try logIn(server, device, at: "app")["error"], "access_denied")
         try await name(server, "app")
         XCTAssertNotNil(try logIn(server, device, at: "app")["code"])
@@ -103,7 +91,7 @@ final class ProjectUserTests: XCTestCase {
         let victim = try TrustClient(backend: server.backend).register(user)
         try await put(user, into: "staff", server)
         try await name(server, "app", "staff")
-        let device = try await verified(server, user)
+        let device = try await server.verified(user)
         XCTAssertEqual(try logIn(server, device, at: "staff")["error"], "access_denied", "the groups are the victim's")
         let (own, theirs) = (try userinfo(server, victim), try userinfo(server, device))
         XCTAssertEqual(own["email_verified"] as? Bool, true)
@@ -123,7 +111,7 @@ final class ProjectUserTests: XCTestCase {
         let server = try await server()
         _ = try await server.projects().add("other", ProjectChange())
         let (first, second) = (
-            try await verified(server, user), try await verified(server, user, project: "other")
+            try await server.verified(user), try await server.verified(user, project: "other")
         )
         try await name(server, "app")
         XCTAssertNotNil(try logIn(server, first, at: "app")["code"])
@@ -137,7 +125,7 @@ final class ProjectUserTests: XCTestCase {
     func testTheProjectKnowsItsUserByTheUserID() async throws {
         let server = try await server()
         let client = TrustClient(backend: server.backend)
-        let device = try await verified(server, user)
+        let device = try await server.verified(user)
         let jwt = try XCTUnwrap(client.login(device).object["jwt"] as? String)
         var payload = String(jwt.split(separator: ".")[1]).replacing("-", with: "+").replacing("_", with: "/")
         while payload.count % 4 != 0 { payload += "=" }
@@ -154,7 +142,7 @@ final class ProjectUserTests: XCTestCase {
     func testFurtherDevicesFollowTheirOrigin() async throws {
         let server = try await server()
         let client = TrustClient(backend: server.backend)
-        let device = try await verified(server, user)
+        let device = try await server.verified(user)
         let code = try XCTUnwrap(client.quickCode(device).object["code"] as? String)
         let second = try client.register(user, token: code)
         XCTAssertTrue(String(decoding: Hex.decode(second.id) ?? [], as: UTF8.self).hasSuffix(#""vt":"rc","by":"pv"}"#))
@@ -177,7 +165,7 @@ final class ProjectUserTests: XCTestCase {
     /// The website knows users of the server only.
     func testTheWebsiteRefusesABackEndsUser() async throws {
         let server = try await server()
-        let device = try await verified(server, user)
+        let device = try await server.verified(user)
         let browser = try TestBrowser(code: server.backend)
         let client = TrustClient(backend: server.backend)
         let proof = try client.prove(device, scope: "oidc", wid: browser.wid)
@@ -257,6 +245,18 @@ final class ProjectUserTests: XCTestCase {
         XCTAssertEqual(try client.login(client.register(user)).status, 200)
     }
 
+    /// A file of clients can still name one. Then the answer says what is wrong, and the user's device forgets nothing.
+    func testALoginTellsThatAClientHasTheIDOfItsProject() async throws {
+        let server = try await InProcess.trust(self, project: "app", clients: Self.clients)
+        let client = TrustClient(backend: server.backend, project: "app")
+        let device = try client.register(user)
+        let login = try client.login(device)
+        XCTAssertEqual([String(login.status), login.code], ["503", "SERVICE_UNAVAILABLE"])
+        XCTAssertTrue(login.text.contains("the project has the id of an OpenID client"), login.text)
+        XCTAssertEqual(try client.login(device, pin: "9999").status, 401)
+        XCTAssertEqual(try client.login(device, scope: "oidc").status, 200, "needs no token")
+    }
+
     /// `proj-1/alice` is the name of a project's user for operators and clients, so nobody else can have it.
     func testNobodyHasTheNameOfAProjectsUser() async throws {
         let server = try await server()
@@ -267,5 +267,24 @@ final class ProjectUserTests: XCTestCase {
             _ = try await server.projects().add("new", ProjectChange())
             XCTFail("a project has the names of users")
         } catch { XCTAssertEqual(error as? ProjectRefusal, .isNameOfUsers("new")) }
+    }
+}
+
+extension InProcess {
+    /// Registers a device of a user whom the back end of the project has verified.
+    func verified(_ user: String, project: String = "proj-1") async throws -> TrustClient.Device {
+        let client = TrustClient(backend: backend, project: project)
+        return try client.register(user, token: try await initiate(user, project: project).get().actToken)
+    }
+
+    /// What the server answers the back end of the project that begins a registration: the token, or the error.
+    func initiate(
+        _ user: String, project: String = "proj-1"
+    ) async throws -> Result<TrustInitiationResponse, Sockets.Failure> {
+        let client = TrustClient(backend: backend, project: project)
+        let bearer = "Bearer " + (try await serviceToken(UUID().uuidString, project: project))
+        let answer = try client.call(
+            "POST", "/activate/initiate", ["projectId": project, "userId": user], authorization: bearer)
+        return answer.status == 200 ? .success(try answer.json()) : .failure(.init(text: answer.code ?? answer.text))
     }
 }

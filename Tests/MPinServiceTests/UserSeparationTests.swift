@@ -21,6 +21,14 @@ final class UserSeparationTests: XCTestCase {
         _ = try await Table<IdentityRecord>("identity", in: store).create(id.key, record, at: now)
     }
 
+    /// Stores an identity as a server of the version before registers it, with its entry in the index of devices.
+    private func register(_ id: MPinID, _ user: String, in store: any Store) async throws {
+        let key = Hex.encode(SHA256.hash(Array(user.utf8))) + " " + id.key
+        _ = try await store.create(ItemKey("device", key), StoredItem(value: Array(#"{"name":"phone"}"#.utf8)), at: now)
+        _ = try await Table<Bool>("user", in: store).create(user, true, at: now)
+        try await add(id, user, in: store)
+    }
+
     private func devices(_ user: UserKey, _ under: ServiceUnderTest) async throws -> Set<String> {
         Set(try await under.service.devices(of: user).map(\.identity))
     }
@@ -75,13 +83,15 @@ final class UserSeparationTests: XCTestCase {
         let store = MemoryStore()
         let first = try await ServiceUnderTest(durable: store)
         let (verified, quick) = (try old("a", "p", "pv", salt: "1"), try old("a", "p", "rc", salt: "2"))
-        for id in [verified, quick] { try await add(id, "a", in: store) }
-        let own = try MPinID.issue(userID: "a", project: "p", verification: .quickCode, at: now)
-        try await add(own, "a", in: store)
+        for id in [verified, quick] { try await register(id, "a", in: store) }
+        let further = try MPinID.issue(userID: "a", project: "p", verification: .quickCode, at: now)
+        try await register(further, "a", in: store)
         let under = try await ServiceUnderTest(durable: store, at: first.authorities)
         XCTAssertEqual(under.surroundings.moved.map(\.identity), [quick.key], "the last one tells where it comes from")
         let project = try await devices(UserKey("a", of: "p"), under)
-        XCTAssertTrue(project.contains(quick.key))
+        XCTAssertEqual(project, [verified.key, quick.key])
+        let own = try await devices(UserKey("a"), under)
+        XCTAssertEqual(own, [further.key])
         let again = try await ServiceUnderTest(durable: store, at: first.authorities)
         XCTAssertEqual(again.surroundings.moved.map(\.identity), [], "once")
     }

@@ -153,7 +153,7 @@ extension OpenIDFace {
         // Pass 2 has refused a revoked identity. The list of revoked users is the relying party's, which decides now.
         let isAllowed =
             forCode && !service.rules.waitsForResult
-            ? try !revoked.contains(login.mpinID, user: login.user.userID) : try await provider.permission(login)
+            ? try !revoked.contains(login.mpinID, user: login.user) : try await provider.permission(login)
         if service.rules.waitsForResult {
             try await service.finish(authOTT) { outcome in
                 var outcome = outcome

@@ -47,7 +47,7 @@ struct OpenIDFace: Face {
             keys: keys,
             client: { try await registry.find($0, at: clock()) },
             permission: { login in
-                guard let id = MPinID(hex: login.mpinID), try !revoked.contains(id.hex, user: login.user.userID) else {
+                guard let id = MPinID(hex: login.mpinID), try !revoked.contains(id.hex, user: login.user) else {
                     return false
                 }
                 return try await !service.isRevoked(id, as: login.user)
