@@ -9,6 +9,9 @@ package struct OpenIDProvider: Sendable {
     /// user.
     package typealias Permission = @Sendable (UserLogin) async throws -> Bool
 
+    /// Returns the ids of the projects that name the client with this id.
+    package typealias Owners = @Sendable (_ clientID: String) async throws -> [String]
+
     package let issuer: String
     /// The languages of the login page, such as `en`.
     let languages: [String]
@@ -24,21 +27,25 @@ package struct OpenIDProvider: Sendable {
     let grants: Grants
     package let subjects: Subjects
     package let permission: Permission
+    let owners: Owners
     let observer: OpenIDObserver
     let clock: Clock
 
     /// `issuer` is the URL that names the provider in every token and answer. `durable` stores what must last,
-    /// `shortLived` what is needed for some minutes only.
+    /// `shortLived` what is needed for some minutes only. `kept` are the users of projects who have the names that they had
+    /// before users of projects had name spaces.
     package init(
         issuer: String, languages: [String] = [], durable: any Store, shortLived: any Store, keys: SigningKeys,
         client: @escaping ClientLookup,
-        permission: @escaping Permission, observer: @escaping OpenIDObserver, clock: @escaping Clock
+        permission: @escaping Permission, owners: @escaping Owners = { _ in [] }, kept: Set<UserKey> = [],
+        observer: @escaping OpenIDObserver, clock: @escaping Clock
     ) async throws {
         self.issuer = issuer
         self.languages = languages
         self.keys = keys
         self.client = client
         self.permission = permission
+        self.owners = owners
         self.observer = observer
         self.clock = clock
         sessions = BrowserSessions(in: durable)
@@ -49,7 +56,7 @@ package struct OpenIDProvider: Sendable {
         codes = Codes(in: shortLived)
         devices = DeviceCodes(in: shortLived)
         grants = Grants(in: durable)
-        subjects = try await Subjects(in: durable)
+        subjects = try await Subjects(in: durable, kept: kept)
     }
 
     package var now: Moment { clock() }

@@ -17,15 +17,15 @@ package struct ActivationCodes: Sendable {
     /// since the backup was made.
     package func clear(at now: Moment) async throws { try await codes.clear(at: now) }
 
-    /// Stores a code for the user id `user`, in place of an earlier one.
-    package func issue(_ code: String, user: String, until expires: Moment, at now: Moment) async throws {
-        try await codes.issue(Self.plain(code), user: user, until: expires, at: now)
+    /// Stores a code for the user, in place of an earlier one.
+    package func issue(_ code: String, user: UserKey, until expires: Moment, at now: Moment) async throws {
+        try await codes.issue(Self.plain(code), user: user.text, until: expires, at: now)
     }
 
     /// Redeems a code. True if it is the code of `user`, which is then deleted. False for a wrong code, which is
     /// counted.
-    func redeem(_ code: String, user: String, by asker: String?, at now: Moment) async throws -> Bool {
-        try await codes.redeem(Self.plain(code), user: user, of: user, by: asker, at: now) != nil
+    func redeem(_ code: String, user: UserKey, by asker: String?, at now: Moment) async throws -> Bool {
+        try await codes.redeem(Self.plain(code), user: user.text, of: user, by: asker, at: now) != nil
     }
 
     /// Makes a code for an operator to hand out: 60 random bits as 12 letters and digits, none of which look alike.

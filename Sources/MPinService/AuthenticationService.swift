@@ -27,6 +27,10 @@ package struct AuthenticationService: Sendable {
     let registrations: Registrations
     let identities: Identities
     let devices: Devices
+    let projects: Projects
+    /// The users of projects who are the same to the OpenID clients of their project as before, when their user ids had no
+    /// name space.
+    package let keptNames: Set<UserKey>
     let lost: LostRegistrations
     let wrongCodes: WrongCodes
     let activationCodes: ActivationCodes
@@ -65,6 +69,13 @@ package struct AuthenticationService: Sendable {
         try await identities.pack(at: rules.clock())
         devices = Devices(in: durable)
         try await devices.addAll(at: rules.clock())
+        projects = Projects(in: durable)
+        try await UserSeparation(
+            store: durable, identities: identities, devices: devices, projects: projects, observer: observer,
+            now: rules.clock()
+        ).run()
+        let kept = try await UserSeparation.kept(in: durable).all(at: rules.clock())
+        keptNames = Set(kept.map { UserKey(text: $0.key) })
         try await devices.addMailboxes(at: rules.clock())
         try await identities.suspensions.markAll(devices, at: rules.clock())
         lost = try await LostRegistrations(in: durable, at: rules.clock())
@@ -85,11 +96,12 @@ package struct AuthenticationService: Sendable {
     /// Whether the operator has revoked, blocked or deleted the identity, or has suspended its user. Then its sessions and
     /// tokens have no effect.
     /// Those of an identity that was renewed last as long as those of its successor, because the user does not see the
-    /// renewal.
-    package func isRevoked(_ id: MPinID) async throws -> Bool {
+    /// renewal. With `user`, also whether it is an identity of another user: a version before has taken users of projects
+    /// for users of the server.
+    package func isRevoked(_ id: MPinID, as user: UserKey? = nil) async throws -> Bool {
         var key = id.key
         while let record = try await identities.find(key: key, at: now) {
-            if record.revoked || record.isRefusedByOperator { return true }
+            if record.revoked || record.isRefusedByOperator || record.user != user ?? record.user { return true }
             guard record.isReplaced else { return false }
             key = Hex.encode(record.successor)
         }

@@ -50,40 +50,41 @@ package struct Devices: Sendable {
     /// Stores that an identity is a device of the user. A device that is there already keeps its name, and its push token
     /// if there is no new one. It is called before the identity is stored, so that no identity is missing here.
     func add(
-        identity: String, of userID: String, name: String, pushToken: String? = nil, tag: String? = nil, at now: Moment
+        identity: String, of owner: UserKey, name: String, pushToken: String? = nil, tag: String? = nil, at now: Moment
     ) async throws {
         let token = pushToken.flatMap { $0.isEmpty ? nil : $0 }
         let entry = Entry(name: Self.shown(name), pushToken: token, tag: tag.flatMap(Self.hash))
-        let (device, user) = (table.key(Self.prefix(userID) + identity), users.key(userID))
-        let mailbox = mailboxes.key(of: userID)
-        try await store.transaction([device, user, mailbox], at: now, .ordered) { items in
+        let (device, user) = (table.key(Self.prefix(owner) + identity), users.key(owner.text))
+        let mailbox = mailboxes.key(of: owner)
+        try await store.transaction([device, user] + (mailbox.map { [$0] } ?? []), at: now, .ordered) { items in
             try Table<Entry>.change(&items[device]) {
                 if $0 == nil { $0 = .init(entry) } else if let token { $0?.value.pushToken = token }
             }
             try Table<Bool>.change(&items[user]) { $0 = .init(true) }
-            try Mailboxes.add(userID, to: &items[mailbox])
+            if let mailbox { try Mailboxes.add(owner.userID, to: &items[mailbox]) }
         }
     }
 
-    /// Returns the user that a user id means: the one with exactly this id, or else the one of which it is another
-    /// spelling. Nil if there is none.
+    /// Returns the user of the server that a user id means: the one with exactly this id, or else the one of which it is
+    /// another spelling. Nil if there is none.
     package func user(meant userID: String, at now: Moment) async throws -> String? {
         if try await users.contains(userID, at: now) { return userID }
         return try await mailboxes.user(spelled: userID, at: now)
     }
 
-    /// Returns the user that a user id means, as ``user(meant:at:)``. If there is none, the user id is from now on the
-    /// spelling of a new user, so that of two new spellings at the same time only one becomes a user.
-    func settled(_ userID: String, at now: Moment) async throws -> String {
-        if try await users.contains(userID, at: now) { return userID }
-        return try await mailboxes.settle(userID, at: now)
+    /// Returns the user that the user id of a user of the server means, as ``user(meant:at:)``. If there is none, the user
+    /// id is from now on the spelling of a new user, so that of two new spellings at the same time only one becomes a user.
+    /// The back end of a project tells its users apart itself.
+    func settled(_ user: UserKey, at now: Moment) async throws -> UserKey {
+        guard user.project == nil, try await !users.contains(user.userID, at: now) else { return user }
+        return UserKey(try await mailboxes.settle(user.userID, at: now))
     }
 
     /// Returns whether one of these devices has the tag, which its client has made and shows no other one.
-    func hasTag(_ tag: String, _ devices: [(identity: String, userID: String)], at now: Moment) async throws -> Bool {
+    func hasTag(_ tag: String, _ devices: [(identity: String, user: UserKey)], at now: Moment) async throws -> Bool {
         guard let hash = Self.hash(tag) else { return false }
-        for (identity, userID) in devices {
-            if try await table.read(Self.prefix(userID) + identity, at: now)?.tag == hash { return true }
+        for (identity, user) in devices {
+            if try await table.read(Self.prefix(user) + identity, at: now)?.tag == hash { return true }
         }
         return false
     }
@@ -93,28 +94,64 @@ package struct Devices: Sendable {
     }
 
     /// Returns the identities of a user with the names of the devices, in the order of the identities.
-    package func list(of userID: String, at now: Moment) async throws -> [(identity: String, name: String)] {
-        let prefix = Self.prefix(userID)
+    package func list(of user: UserKey, at now: Moment) async throws -> [(identity: String, name: String)] {
+        let prefix = Self.prefix(user)
         return try await table.all(startingWith: prefix, at: now).map {
             (String($0.key.dropFirst(prefix.count)), $0.value.name)
         }
     }
 
     /// Returns the identities of a user that have push tokens, with these.
-    func pushTokens(of userID: String, at now: Moment) async throws -> [(identity: String, token: String)] {
-        let prefix = Self.prefix(userID)
+    func pushTokens(of user: UserKey, at now: Moment) async throws -> [(identity: String, token: String)] {
+        let prefix = Self.prefix(user)
         return try await table.all(startingWith: prefix, at: now).compactMap { entry in
             entry.value.pushToken.map { (String(entry.key.dropFirst(prefix.count)), $0) }
         }
     }
 
     /// Returns the push token of an identity of a user. Nil if it has none.
-    func pushToken(of identity: String, user userID: String, at now: Moment) async throws -> String? {
-        try await table.read(Self.prefix(userID) + identity, at: now)?.pushToken
+    func pushToken(of identity: String, user: UserKey, at now: Moment) async throws -> String? {
+        try await table.read(Self.prefix(user) + identity, at: now)?.pushToken
     }
 
-    /// Returns at most `limit` user ids that begin with `prefix` and come after `last` (nil: from the first one on), in
-    /// the order of their bytes.
+    /// Returns the user whom an operator names, and who need not be registered: by the user id, or one of a project by
+    /// ``UserKey/shown``. A user of the server who was registered with such a name before there was the project keeps it.
+    package func user(named text: String, at now: Moment) async throws -> UserKey {
+        let name = UserID.normal(text)
+        guard let other = UserKey(shown: name), let project = other.project,
+            try await !hasDevices(UserKey(name), at: now)
+        else { return UserKey(name) }
+        if try await users.contains(other.text, at: now) { return other }
+        return try await Projects(in: store).find(project, at: now) == nil ? UserKey(name) : other
+    }
+
+    /// Returns the user whom an operator names, as ``user(named:at:)``; for another spelling of a user of the server that
+    /// user.
+    package func user(meantBy text: String, at now: Moment) async throws -> UserKey {
+        let named = try await user(named: text, at: now)
+        guard named.project == nil else { return named }
+        return UserKey(try await user(meant: named.userID, at: now) ?? named.userID)
+    }
+
+    /// Whether the user has a device, or has had one.
+    func hasDevices(_ user: UserKey, at now: Moment) async throws -> Bool {
+        try await !table.all(startingWith: Self.prefix(user), at: now).isEmpty
+    }
+
+    /// Moves a device to another user, whose it is found to be. The index of users keeps the first one, who may have other
+    /// devices; one without devices is not shown.
+    func move(identity: String, from old: UserKey, to new: UserKey, at now: Moment) async throws {
+        let (from, to) = (table.key(Self.prefix(old) + identity), table.key(Self.prefix(new) + identity))
+        guard try await !table.contains(Self.prefix(new) + identity, at: now) else { return }
+        let user = users.key(new.text)
+        try await store.transaction([from, to, user], at: now, .ordered) { items in
+            if items[from] != nil { (items[to], items[from]) = (items[from], nil) }
+            try Table<Bool>.change(&items[user]) { $0 = .init(true) }
+        }
+    }
+
+    /// Returns at most `limit` users (``UserKey/text``) that begin with `prefix` and come after `last` (nil: from the first
+    /// one on), in the order of their bytes.
     package func userIDs(
         startingWith prefix: String, after last: String?, limit: Int, at now: Moment
     ) async throws -> [String] {
@@ -139,7 +176,7 @@ package struct Devices: Sendable {
             let page = try await store.list("identity", after: last, limit: 500, at: now)
             for (key, item) in page {
                 guard let record = try? IdentityRecord(stored: item.value), !record.userID.isEmpty else { continue }
-                try await add(identity: key, of: record.userID, name: "", at: now)
+                try await add(identity: key, of: record.user, name: "", at: now)
             }
             last = page.last?.key
         } while last != nil
@@ -158,16 +195,16 @@ package struct Devices: Sendable {
         return String(String.UnicodeScalarView(scalars)).beginning(longest)
     }
 
-    private static func prefix(_ userID: String) -> String { Hex.encode(SHA256.hash(Array(userID.utf8))) + " " }
+    private static func prefix(_ user: UserKey) -> String { Hex.encode(SHA256.hash(Array(user.text.utf8))) + " " }
 }
 
 extension AuthenticationService {
     /// Returns the devices of a user, the latest registered first.
-    package func devices(of userID: String) async throws -> [Device] {
+    package func devices(of user: UserKey) async throws -> [Device] {
         let now = now
         var found: [Device] = []
-        for (identity, name) in try await devices.list(of: userID, at: now) {
-            guard let record = try await identities.find(key: identity, at: now), record.userID == userID else {
+        for (identity, name) in try await devices.list(of: user, at: now) {
+            guard let record = try await identities.find(key: identity, at: now), record.user == user else {
                 continue
             }
             let isBlocked = record.blocked || record.blockedUntil.map { $0 > now } ?? false
@@ -179,25 +216,30 @@ extension AuthenticationService {
         return found.sorted { $0.registered > $1.registered }
     }
 
-    /// Returns the user that a user id means: it is the id, or another spelling of it. The user id itself if there is none.
+    /// Returns the user of the server that a user id means: it is the id, or another spelling of it. The user id itself if
+    /// there is none.
     package func user(meant userID: String) async throws -> String {
         try await devices.user(meant: UserID.normal(userID), at: now) ?? UserID.normal(userID)
     }
 
-    /// Returns the user that a registration with this user id is for. Throws ``ServiceError/badUserID(_:)`` if it is of
-    /// nobody yet, and nobody may register with it.
-    func registrant(_ written: String) async throws -> String {
+    /// Returns the user that a registration with this user id is for: the server's, or the one of the project whose back
+    /// end verifies the user. Throws ``ServiceError/badUserID(_:)`` if it is of nobody yet, and nobody may register with it.
+    func registrant(_ written: String, of project: String? = nil) async throws -> UserKey {
         let userID = try UserID.accepted(written, limits)
-        if let known = try await devices.user(meant: userID, at: now) { return known }
-        if let blanks = UserID.badBlanks(in: userID) { throw ServiceError.badUserID("must not hold \(blanks)") }
-        return userID
+        let known =
+            project == nil ? try await devices.user(meant: userID, at: now).map { UserKey($0) } : nil
+        let user = known ?? UserKey(userID, of: project)
+        try await requireOwnName(user)
+        guard known == nil, let blanks = UserID.badBlanks(in: userID), try await !devices.hasDevices(user, at: now)
+        else { return user }
+        throw ServiceError.badUserID("must not hold \(blanks)")
     }
 
-    /// Returns the devices that are not revoked of all users whose mails come to one mailbox.
-    func devices(ofMailbox userID: String) async throws -> [(identity: String, userID: String)] {
+    /// Returns the devices that are not revoked of all users of the server whose mails come to one mailbox.
+    func devices(ofMailbox userID: String) async throws -> [(identity: String, user: UserKey)] {
         let users = Set(try await devices.mailboxes.users(of: userID, at: now)).union([userID])
-        var found: [(identity: String, userID: String)] = []
-        for user in users {
+        var found: [(identity: String, user: UserKey)] = []
+        for user in users.map({ UserKey($0) }) {
             found += try await devices(of: user).filter { !$0.isRevoked }.map { ($0.identity, user) }
         }
         return found
@@ -205,9 +247,9 @@ extension AuthenticationService {
 
     /// Revokes a device of a user, so that it can never log in again. `identity` is its ``Device/identity``. Returns the
     /// M-Pin ID. Nil if this user has no such device; then nothing is changed.
-    package func removeDevice(_ identity: String, of userID: String) async throws -> MPinID? {
+    package func removeDevice(_ identity: String, of user: UserKey) async throws -> MPinID? {
         let now = now
-        guard let record = try await identities.find(key: identity, at: now), record.userID == userID,
+        guard let record = try await identities.find(key: identity, at: now), record.user == user,
             let id = MPinID(hex: record.mpinID), try await identities.revoke(id, at: now) != nil
         else { return nil }
         return id

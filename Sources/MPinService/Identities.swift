@@ -58,8 +58,8 @@ package struct Identities: Sendable {
     private func markIfSuspended(
         _ id: MPinID, _ record: IdentityRecord, at now: Moment
     ) async throws -> IdentityRecord {
-        guard try await suspensions.find(record.userID, at: now) != nil else { return record }
-        return try await suspensions.mark(id.key, of: record.userID, at: now) ?? record
+        guard try await suspensions.find(record.user, at: now) != nil else { return record }
+        return try await suspensions.mark(id.key, of: record.user, at: now) ?? record
     }
 
     package func find(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
@@ -131,6 +131,11 @@ package struct Identities: Sendable {
             entry = .init(record)
             return record
         }
+    }
+
+    /// Notes that the identity is of a user of a project, which its M-Pin ID does not tell.
+    func move(_ key: String, to user: UserKey, at now: Moment) async throws {
+        try await known.update(key, at: now, .durable) { $0?.value.userID = user.text }
     }
 
     private func change(
@@ -218,7 +223,7 @@ extension Identities {
             return attempt
         }
         // The suspension is over.
-        _ = try await suspensions.mark(id.key, of: attempt.record.userID, at: now)
+        _ = try await suspensions.mark(id.key, of: attempt.record.user, at: now)
         return try await reserveOnce(id, at: now)
     }
 

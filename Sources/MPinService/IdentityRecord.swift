@@ -6,6 +6,8 @@ import MPinWire
 package struct IdentityRecord: Storable, Equatable {
     /// The M-Pin ID in hex; for an unregistered ID its padded key.
     package var mpinID: String
+    /// The user id. If the M-Pin ID does not tell that a project's back end has verified the user, it is ``UserKey/text``:
+    /// that of an identity of an older version, which was found to be of such a user.
     package var userID: String
     /// The id of the master secret from which the identity's client secret was made.
     package var keyID: String
@@ -62,6 +64,8 @@ package struct IdentityRecord: Storable, Equatable {
 
     package static let noPublicKey = [UInt8](repeating: 0, count: SHA256.size)
     package static let noSuccessor = [UInt8](repeating: 0, count: SHA256.size)
+
+    package var user: UserKey { UserKey(userID, ofIdentity: mpinID) }
 
     /// Whether a renewed identity has taken this one's place.
     package var isReplaced: Bool { successor != Self.noSuccessor }

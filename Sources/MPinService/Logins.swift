@@ -187,7 +187,7 @@ extension AuthenticationService {
 
     /// Reports a block that has begun. Each block is reported once.
     func reportBlock(_ block: NewBlock?, _ id: MPinID, _ identity: IdentityRecord) {
-        if let block { observer(.blocked(id, user: identity.userID, until: block.until)) }
+        if let block { observer(.blocked(id, user: identity.user.text, until: block.until)) }
     }
 
     /// Finds the challenge that the proof answers. If nothing may be judged, it does the same work and ignores the
@@ -249,13 +249,13 @@ extension AuthenticationService {
 
     private func settle(_ login: Login, _ judgement: Judgement) async throws -> (Verdict, NewBlock?) {
         do { return try await identities.settle(login.attempt, judgement.settlement, at: login.now) } catch {
-            observer(.loginLost(login.id, user: login.identity.userID))
+            observer(.loginLost(login.id, user: login.identity.user.text))
             throw error
         }
     }
 
     private func reportLogin(_ login: Login, _ verdict: Verdict, _ block: NewBlock?) {
-        observer(.login(login.id, user: login.identity.userID, verdict))
+        observer(.login(login.id, user: login.identity.user.text, verdict))
         if login.attempt.isKnown { reportBlock(block, login.id, login.identity) }
     }
 
@@ -296,7 +296,7 @@ extension AuthenticationService {
     /// The answer that the relying party gets about a login.
     package struct LoginReport: Sendable {
         package let verdict: Verdict
-        package let userID: String
+        package let user: UserKey
         /// Hex of the M-Pin ID; empty if it was never registered.
         package let mpinID: String
         /// The six one-time digits; empty if there are none.
@@ -311,15 +311,18 @@ extension AuthenticationService {
     /// The proof was judged and the attempt was counted in pass 2 already.
     ///
     /// `isOwnPage` tells whether a page of the relying party itself asks. If not, the token of a login for a browser is
-    /// refused, and stays valid for such a page. `outcome` is the answer that the phone gets if the PIN is right.
+    /// refused, and stays valid for such a page. `takesProjects`: whether it knows users whom a project's back end has
+    /// verified. If not, they are revoked to it. `outcome` is the answer that the phone gets if the PIN is right.
     package func redeem(
-        _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
+        _ authOTT: String, isOwnPage: Bool, takesProjects: Bool = false, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {
         guard outcome.isStorable else { throw ServiceError.deepLogoutData }
         let now = now
-        guard let (token, isLeft) = try await tokens.take(authOTT, leavingBrowsers: !isOwnPage, at: now),
-            token.isForRelyingParty
+        guard let (taken, isLeft) = try await tokens.take(authOTT, leavingBrowsers: !isOwnPage, at: now),
+            taken.isForRelyingParty
         else { throw ServiceError.expiredLogin }
+        var token = taken
+        if token.verdict == .right, !takesProjects, token.user.project != nil { token.verdict = .revoked }
         if isLeft {
             try await noteRefusal(of: token, authOTT, at: now)
             throw ServiceError.foreignPage
@@ -332,7 +335,7 @@ extension AuthenticationService {
             try await keepDigits(token, at: now)
         }
         return LoginReport(
-            verdict: token.verdict, userID: token.userID, mpinID: token.mpinID, digits: token.otp,
+            verdict: token.verdict, user: token.user, mpinID: token.mpinID, digits: token.otp,
             isByNumber: AccessNumber.isNumber(token.wid), now: now)
     }
 
@@ -350,6 +353,6 @@ extension AuthenticationService {
     private func issueCode(_ token: AuthToken, at now: Moment) async throws {
         guard let id = MPinID(hex: token.mpinID), try await permission?(id) == nil else { return }
         try await activationCodes.issue(
-            token.otp, user: token.userID, until: now.adding(seconds: limits.tokenSeconds), at: now)
+            token.otp, user: token.user, until: now.adding(seconds: limits.tokenSeconds), at: now)
     }
 }

@@ -34,6 +34,22 @@ package struct MPinID: Sendable, Equatable {
     /// has registered.
     package var isForSignatures: Bool { content?.scope == [Scope.signing.rawValue] }
 
+    /// The id of the project whose back end has verified the user. Nil if the server itself has. It proves something only
+    /// for an ID that this server has registered, because all of those end as this server has written them.
+    package var verifyingProject: String? {
+        bytes.suffix(Self.byBackEnd.count).elementsEqual(Self.byBackEnd) ? content?.cID : nil
+    }
+
+    /// Whether the ID tells where its user comes from. IDs that were made by the login or the QuickCode of another one,
+    /// and those of version 1, did not, before users of projects had a name space of their own.
+    var tellsOrigin: Bool {
+        guard let content, content.cID != nil else { return true }
+        return content.by != nil || verification == .mail || verification == .custom
+    }
+
+    /// How IDs end whose user a back end has verified. The member before it is `vt` or `by`.
+    private static let byBackEnd = Array(#":"pv"}"#.utf8)
+
     private var content: Content? {
         Content(issued: bytes) ?? (try? JSONDecoder().decode(Content.self, from: Data(bytes)))
     }
@@ -45,6 +61,8 @@ package struct MPinID: Sendable, Equatable {
         let cID: String?
         let vt: String?
         let scope: [String]?
+        /// How the user of the first of the user's identities was verified, from which this one comes.
+        let by: String?
     }
 
     /// Reads hex in either case. Nil for an odd number of digits, other characters or an empty text.
@@ -71,16 +89,22 @@ package struct MPinID: Sendable, Equatable {
     }
 
     /// Makes a new ID of version 5 for a user of a project (TRUST wire section 2.1). `verification` tells how the user was
-    /// verified.
+    /// verified. `isByBackEnd`: whether the user of the identity from which a further one comes was verified by the
+    /// project's back end; it has no effect on an ID whose `verification` says so itself.
     package static func issue(
-        userID: String, project: String, verification: VerificationType = .mail, scope: Scope = .login, at now: Moment
+        userID: String, project: String, verification: VerificationType = .mail, isByBackEnd: Bool = false,
+        scope: Scope = .login, at now: Moment
     ) throws -> MPinID {
         let salt = Data(try randomBytes(16)).base64EncodedString()
-        let members = [
+        var members = [
             #""iat":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
             #""salt":"\#(salt)""#, #""v":5"#, #""scope":["\#(scope.rawValue)"]"#, #""dta":[]"#,
             #""vt":"\#(verification.rawValue)""#,
         ]
+        switch verification {
+        case .mail, .custom: break
+        case .quickCode, .renewal: members.append(origin(isByBackEnd: isByBackEnd))
+        }
         return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
     }
 
@@ -91,11 +115,19 @@ package struct MPinID: Sendable, Equatable {
         case signing = "dvs"
     }
 
+    /// The last member of an ID that does not tell by its other members where its user comes from.
+    private static func origin(isByBackEnd: Bool) -> String {
+        #""by":"\#((isByBackEnd ? VerificationType.custom : .mail).rawValue)""#
+    }
+
     /// Makes a new ID of version 1 for a user of a project (TRUST wire section 2.1).
-    package static func issue(userID: String, project: String, mobile: Int, at now: Moment) throws -> MPinID {
+    package static func issue(
+        userID: String, project: String, mobile: Int, isByBackEnd: Bool = false, at now: Moment
+    ) throws -> MPinID {
         let members = [
             #""issuedAt":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
             #""mobile":\#(mobile)"#, #""salt":"\#(Hex.encode(try randomBytes(16)))""#, #""v":1"#,
+            origin(isByBackEnd: isByBackEnd),
         ]
         return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
     }
@@ -117,10 +149,11 @@ extension MPinID.Content {
         rest = rest.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard rest.skip(#","userID":""#), let userID = rest.text(), rest.skip(#"","cID":""#), let project = rest.text(),
             rest.skip(#"","salt":""#), let salt = rest.text(),
-            rest.skip(#"","v":5,"scope":["auth"],"dta":[],"vt":""#), let type = rest.text(), rest.skip(#""}"#),
-            rest.isEmpty
+            rest.skip(#"","v":5,"scope":["auth"],"dta":[],"vt":""#), let type = rest.text()
         else { return nil }
-        self.init(userID: userID, salt: salt, cID: project, vt: type, scope: [MPinID.Scope.login.rawValue])
+        let by = rest.skip(#"","by":""#) ? rest.text() : nil
+        guard rest.skip(#""}"#), rest.isEmpty else { return nil }
+        self.init(userID: userID, salt: salt, cID: project, vt: type, scope: [MPinID.Scope.login.rawValue], by: by)
     }
 }
 
@@ -166,4 +199,19 @@ extension MPinID: Codable {
         var container = encoder.singleValueContainer()
         try container.encode(hex)
     }
+}
+
+extension UserKey {
+    /// The user of a registered identity, of whose record this is the user id. `mpinID` is in hex.
+    package init(_ userID: String, ofIdentity mpinID: String) {
+        let named = UserKey(text: userID)
+        guard named.project == nil, mpinID.utf8.suffix(Self.byBackEnd.count).elementsEqual(Self.byBackEnd) else {
+            self = named
+            return
+        }
+        self.init(userID, of: MPinID(hex: mpinID)?.verifyingProject)
+    }
+
+    /// The end of ``MPinID/hex`` for an ID whose user a back end has verified. Only such an ID is decoded: each login asks.
+    private static let byBackEnd = Array("3a227076227d".utf8)
 }

@@ -1,7 +1,7 @@
 import MPinSecrets
 package import MPinStore
 
-/// An index of the users by their mailboxes: which users get mails in one, and of which user a user id is another
+/// An index of the server's users by their mailboxes: which users get mails in one, and of which user a user id is another
 /// spelling. There is an item for all spellings of one user. Before there was this index, each spelling could be a user
 /// of its own; these go on, and their item has them all.
 package struct Mailboxes: Sendable {
@@ -30,7 +30,8 @@ package struct Mailboxes: Sendable {
         completions = Table("index", in: store)
     }
 
-    func key(of userID: String) -> ItemKey { table.key(Self.key(userID)) }
+    /// The item of a user. Nil for a user of a project, whose mailbox nobody has looked at.
+    func key(of user: UserKey) -> ItemKey? { user.project == nil ? table.key(Self.key(user.userID)) : nil }
 
     static func add(_ userID: String, to item: inout StoredItem?) throws {
         try Table<Spelled>.change(&item) { entry in
@@ -91,7 +92,7 @@ package struct Mailboxes: Sendable {
         var last: String?
         repeat {
             let page = try await users.list(after: last, limit: 500, at: now).map(\.key)
-            let keys = page.map { ($0, key(of: $0)) }
+            let keys = page.compactMap { user in key(of: UserKey(text: user)).map { (user, $0) } }
             if !keys.isEmpty {
                 try await table.store.transaction(Array(Set(keys.map(\.1))), at: now, .ordered) { items in
                     for (user, key) in keys { try Self.add(user, to: &items[key]) }

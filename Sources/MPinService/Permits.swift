@@ -30,7 +30,7 @@ extension AuthenticationService {
         guard let first = authorities.first else { throw ServiceError.noShareFromAuthority }
         let share = try await share { try await first.permitShare(permit) }
         try await keep(permit, at: now)
-        observer(.permit(id, user: identity?.userID, refusal: nil))
+        observer(.permit(id, user: identity?.user.text, refusal: nil))
         return IssuedPermit(
             permit: permit, share: Share(index: first.index, share),
             tickets: authorities.dropFirst().map { Ticket(index: $0.index, text: $0.permitTicket(permit)) })
@@ -42,13 +42,13 @@ extension AuthenticationService {
         do {
             refusal = identity?.hasEnded == true ? ServiceError.revoked : try await permission?(id)
         } catch {
-            observer(.permit(id, user: identity?.userID, refusal: error))
+            observer(.permit(id, user: identity?.user.text, refusal: error))
             throw error
         }
         // Nothing is refused for an unregistered ID. Anybody can write another user's id into an invented M-Pin ID, and
         // must not learn the relying party's answer about that user.
         guard let refusal, let identity else { return }
-        observer(.permit(id, user: identity.userID, refusal: refusal))
+        observer(.permit(id, user: identity.user.text, refusal: refusal))
         throw refusal
     }
 }

@@ -10,8 +10,9 @@ extension AuthenticationService {
         package let id: MPinID?
         /// The user id as the client wrote it. It goes into the M-Pin ID.
         package let writtenUserID: String
-        /// The user id in NFC.
-        package let userID: String
+        /// The user with the user id in NFC. It has the name space of the project if the project's back end verifies the
+        /// user, and not a mail.
+        package let user: UserKey
         package let mobile: Int
         /// The token of the pending registration, in lower-case hex.
         package let registrationToken: String?
@@ -30,14 +31,14 @@ extension AuthenticationService {
         /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
-            deviceName: String = "", pushToken: String? = nil, project: String? = nil, asker: String? = nil,
-            limits: ServiceLimits
+            deviceName: String = "", pushToken: String? = nil, project: String? = nil, isByBackEnd: Bool = false,
+            asker: String? = nil, limits: ServiceLimits
         ) throws(ServiceError) {
             self.id = id
             self.asker = asker
             self.project = project
             writtenUserID = written
-            userID = try UserID.accepted(written, limits)
+            user = UserKey(try UserID.accepted(written, limits), of: isByBackEnd ? project : nil)
             self.mobile = mobile
             self.registrationToken = registrationToken
             self.activationCode = activationCode
@@ -84,7 +85,7 @@ extension AuthenticationService {
         _ application: Application, approve: (Question) async throws -> Approval
     ) async throws -> StartedRegistration {
         let now = now
-        let user = try await registrant(application.writtenUserID)
+        let user = try await registrant(application.writtenUserID, of: application.user.project)
         let expires = now.adding(seconds: limits.registrationSeconds)
         // The registration is stored before the relying party is asked, because the user may open the link in the mail
         // before the relying party has answered.
@@ -97,13 +98,13 @@ extension AuthenticationService {
             if let before { (before.value.under(again), again) } else {
                 try await begin(application, user: user, expires: expires, at: now)
             }
-        observer(.registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
+        observer(.registrationStarted(registration.id, user: registration.user.text, isRestart: before != nil))
         let question = Question(
             registration: registration, activationKey: activation(registration).signature(key: activationKey),
             expires: expires, isRestart: before != nil)
         let approval: Approval
         do {
-            try await requireNotSuspended(registration.userID)
+            try await requireNotSuspended(registration.user)
             approval =
                 if let code = application.activationCode {
                     try await redeem(code, registration, by: application.asker, at: now)
@@ -116,12 +117,12 @@ extension AuthenticationService {
             } else {
                 try await registrations.delete(registration.id, at: now)
             }
-            observer(.registrationRefused(registration.id, user: registration.userID, error))
+            observer(.registrationRefused(registration.id, user: registration.user.text, error))
             throw error
         }
         let isConfirmed =
             approval.isConfirmed ? try await registrations.activate(registration.id, at: now) : false
-        if isConfirmed { observer(.registrationConfirmed(registration.id, user: registration.userID)) }
+        if isConfirmed { observer(.registrationConfirmed(registration.id, user: registration.user.text)) }
         return StartedRegistration(
             id: registration.id, registrationToken: token, isConfirmed: isConfirmed, begun: now, expires: expires,
             message: isConfirmed ? nil : approval.message)
@@ -135,7 +136,8 @@ extension AuthenticationService {
     private func restart(
         _ application: Application, token: String, expires: Moment, at now: Moment
     ) async throws -> Table<Registration>.Entry? {
-        guard let id = application.id else { return nil }
+        // Whoever verifies the user now must be who the ID says has done so.
+        guard let id = application.id, id.verifyingProject == application.user.project else { return nil }
         let shown = application.registrationToken
         return try await registrations.restart(
             id, from: shown ?? "", to: token, expires: expires, at: now
@@ -145,23 +147,24 @@ extension AuthenticationService {
                 throw ServiceError.wrongRegistrationToken
             }
             // It must be the same user, because otherwise the mail for one user's identity would go to another user.
-            guard UserID.spelling(pending.userID) == UserID.spelling(application.userID) else {
+            guard pending.user.isSpelled(as: application.user) else {
                 throw ServiceError.registrationOfAnotherUser
             }
         }
     }
 
     private func begin(
-        _ application: Application, user: String, expires: Moment, at now: Moment
+        _ application: Application, user: UserKey, expires: Moment, at now: Moment
     ) async throws -> (Registration, token: String) {
         let token = try newToken()
         let id =
             try application.project.map {
                 try MPinID.issue(
-                    userID: application.writtenUserID, project: $0, mobile: application.mobile, at: now)
+                    userID: application.writtenUserID, project: $0, mobile: application.mobile,
+                    isByBackEnd: user.project != nil, at: now)
             } ?? MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now)
         let fresh = Registration(
-            id: id, userID: user, regOTT: token, deviceName: application.deviceName,
+            id: id, userID: user.userID, regOTT: token, deviceName: application.deviceName,
             pushToken: application.pushToken, begunBy: application.asker)
         try await registrations.create(fresh, expires: expires, at: now)
         return (fresh, token)
@@ -171,7 +174,7 @@ extension AuthenticationService {
     private func redeem(
         _ code: String, _ registration: Registration, by asker: String?, at now: Moment
     ) async throws -> Approval {
-        guard try await activationCodes.redeem(code, user: registration.userID, by: asker, at: now) else {
+        guard try await activationCodes.redeem(code, user: registration.user, by: asker, at: now) else {
             throw ServiceError.wrongActivationCode
         }
         return Approval(isConfirmed: true)
@@ -209,17 +212,17 @@ extension AuthenticationService {
     /// Confirms the registration. The key is checked before anything is changed, so that a wrong key neither changes
     /// anything nor seems to succeed. Returns the user, whose id may have another spelling in the M-Pin ID.
     @discardableResult
-    package func confirm(_ id: MPinID, activationKey key: String) async throws -> String {
+    package func confirm(_ id: MPinID, activationKey key: String) async throws -> UserKey {
         let now = now
         let registration = try await unfinished(id, at: now)
         guard activation(registration).isSigned(key, key: activationKey) else {
-            observer(.confirmationRefused(id, user: registration.userID))
+            observer(.confirmationRefused(id, user: registration.user.text))
             throw ServiceError.wrongActivationKey
         }
-        try await requireNotSuspended(registration.userID)
+        try await requireNotSuspended(registration.user)
         guard try await registrations.activate(id, at: now) else { throw ServiceError.noPendingRegistration }
-        observer(.registrationConfirmed(id, user: registration.userID))
-        return registration.userID
+        observer(.registrationConfirmed(id, user: registration.user.text))
+        return registration.user
     }
 
     /// Deletes an unfinished registration.
@@ -232,7 +235,7 @@ extension AuthenticationService {
         guard try await registrations.deleteUnfinished(id, at: now) else {
             throw ServiceError.noPendingRegistration
         }
-        observer(.registrationDeleted(id, user: registration.userID))
+        observer(.registrationDeleted(id, user: registration.user.text))
     }
 
     private func unfinished(_ id: MPinID, at now: Moment) async throws -> Registration {
@@ -271,7 +274,7 @@ extension AuthenticationService {
             let first = authorities.first
         else { throw ServiceError.noShares }
         guard registration.isActive else { throw ServiceError.notConfirmed }
-        try await requireNotSuspended(registration.userID)
+        try await requireNotSuspended(registration.user)
         let identity = try await identities.find(id, at: now)
         guard identity?.isProven != true else { throw ServiceError.noShares }
         let keyID = identity?.keyID ?? keys.currentID
@@ -283,9 +286,9 @@ extension AuthenticationService {
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw ServiceError.noShares
         }
-        registration.userID = try await devices.settled(registration.userID, at: now)
+        registration.userID = try await devices.settled(registration.user, at: now).userID
         try await devices.add(
-            identity: id.key, of: registration.userID, name: registration.deviceName ?? "",
+            identity: id.key, of: registration.user, name: registration.deviceName ?? "",
             pushToken: pushToken ?? registration.pushToken, at: now)
         // If the identity's record has another key id or public key, the share is of another secret than the record, so
         // it must not be handed out.
@@ -293,7 +296,7 @@ extension AuthenticationService {
         guard kept.keyID == keyID, kept.publicKeyHash == publicKeyHash else { throw ServiceError.rotatedMeanwhile }
         observer(
             .registered(
-                id, user: registration.userID, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
+                id, user: registration.user.text, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
         return IssuedShares(share: share, tickets: furtherTickets(id, publicKey: publicKey, keyID: keyID), keyID: keyID)
     }
 

@@ -18,6 +18,8 @@ package struct Registration: Codable, Storable, Equatable {
     /// The address from which it was begun, for the person who confirms it. Nil if that is not known.
     package var begunBy: String?
 
+    package var user: UserKey { UserKey(userID, ofIdentity: id.hex) }
+
     /// `deviceName` is empty or nil if the client gave none.
     package init(
         id: MPinID, userID: String, regOTT: String, deviceName: String? = nil, pushToken: String? = nil,

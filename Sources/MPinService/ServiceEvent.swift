@@ -1,6 +1,8 @@
 package import MPinStore
 
 /// Something that the service has done or refused, for logs and counters.
+///
+/// `user` is ``UserKey/text``.
 package enum ServiceEvent: Sendable {
     /// A registration waits for its confirmation.
     case registrationStarted(MPinID, user: String, isRestart: Bool)
@@ -17,6 +19,9 @@ package enum ServiceEvent: Sendable {
     case quickCodeMade(MPinID, user: String)
     /// The identity was renewed: the second one has logged in, so the first one never can again.
     case renewed(MPinID, user: String, by: MPinID)
+    /// The identity was found to be of a user of a project (`UserSeparation`). `isGuess`: whether nothing tells where it
+    /// comes from.
+    case separated(MPinID, user: String, isGuess: Bool)
     /// A proof was judged, or the same work was done without judging one. It began at the instant `since` and has just
     /// ended.
     case judged(since: ContinuousClock.Instant)

@@ -10,6 +10,7 @@ package struct AuthToken: Codable, Storable, Equatable {
     package var id: String
     /// Hex of the M-Pin ID; empty if it was never registered.
     package var mpinID: String
+    /// As in the record of the identity (``IdentityRecord/userID``).
     package var userID: String
     package var verdict: Verdict
     /// "0" for a login on the same device, else the access number or the id in a QR code.
@@ -39,6 +40,7 @@ package struct AuthToken: Codable, Storable, Equatable {
     }
 
     package var isKnown: Bool { !mpinID.isEmpty }
+    package var user: UserKey { UserKey(userID, ofIdentity: mpinID) }
 
     /// Whether the token is of a login for a browser.
     var isForBrowser: Bool { wid != "0" }

@@ -96,15 +96,15 @@ struct UserCodes: Sendable {
     }
 
     /// Redeems a code. If it is the code of `user`, the code is deleted and returned. Nil for a wrong code, which is
-    /// counted. `userID`: whose mailbox has a budget of wrong codes. `asker` names whoever tries; nil if that is not known,
+    /// counted. `owner`: whose mailbox has a budget of wrong codes. `asker` names whoever tries; nil if that is not known,
     /// or a program that asks for everybody.
     func redeem(
-        _ code: String, user: String, of userID: String, by asker: String?, at now: Moment
+        _ code: String, user: String, of owner: UserKey, by asker: String?, at now: Moment
     ) async throws -> Code? {
         guard let wrongCodes, WrongCodes.isShort(code) else {
             return try await judge(code, user: user, by: asker, at: now).code
         }
-        return try await wrongCodes.counting(userID, at: now) {
+        return try await wrongCodes.counting(owner, at: now) {
             try await judge(code, user: user, by: asker, at: now)
         }.code
     }

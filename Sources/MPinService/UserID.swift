@@ -1,4 +1,5 @@
 import Foundation
+import MPinStore
 
 /// Rules for user ids: which are allowed, and which mean the same user.
 ///
@@ -62,5 +63,16 @@ package enum UserID {
         if domain == "googlemail.com" { domain = "gmail.com" }
         if domain == "gmail.com" { name = name.replacing(".", with: "") }
         return "\(name)@\(domain)"
+    }
+}
+
+extension UserKey {
+    /// The mailbox of the user (``UserID/mailbox(_:)``), in the user's name space.
+    var mailbox: UserKey { UserKey(UserID.mailbox(userID), of: project) }
+
+    /// Whether two user ids mean the same user. The back end of a project tells its users apart itself, also by case.
+    func isSpelled(as other: UserKey) -> Bool {
+        guard project == nil, other.project == nil else { return self == other }
+        return UserID.spelling(userID) == UserID.spelling(other.userID)
     }
 }

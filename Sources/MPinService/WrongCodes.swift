@@ -3,7 +3,8 @@ import MPinStore
 
 /// How many wrong codes of six digits were tried for each mailbox: those of mails, QuickCodes and activation codes of
 /// logins together, of all users with that mailbox at all projects. Each code by itself can hardly be guessed; whoever
-/// has many codes made, one after the other, must not be able to try them all.
+/// has many codes made, one after the other, must not be able to try them all. The users of a project's back end have
+/// counts of their own, so that it cannot use up those of the mailboxes that it names.
 struct WrongCodes: Sendable {
     private struct Count: Codable, Storable {
         var wrong: Int
@@ -24,14 +25,14 @@ struct WrongCodes: Sendable {
     static func isShort(_ code: String) -> Bool { code.utf8.count <= 8 }
 
     /// Whether no code for the mailbox of `user` is looked at any more today.
-    func isUsedUp(_ user: String, at now: Moment) async throws -> Bool {
+    func isUsedUp(_ user: UserKey, at now: Moment) async throws -> Bool {
         try await table.read(Self.key(user), at: now)?.wrong ?? 0 >= limit
     }
 
     /// Runs `judge`, which compares a code of `user`, and counts a wrong one. If there were too many, it is not run. The
     /// try is counted first, so that many at once are not judged, either.
     func counting(
-        _ user: String, at now: Moment, _ judge: () async throws -> UserCodes.Outcome
+        _ user: UserKey, at now: Moment, _ judge: () async throws -> UserCodes.Outcome
     ) async throws -> UserCodes.Outcome {
         let (key, limit) = (Self.key(user), limit)
         let isAllowed = try await table.update(key, at: now, .volatile) { entry in
@@ -50,5 +51,5 @@ struct WrongCodes: Sendable {
         return outcome
     }
 
-    private static func key(_ user: String) -> String { Hex.encode(SHA256.hash(Array(UserID.mailbox(user).utf8))) }
+    private static func key(_ user: UserKey) -> String { Hex.encode(SHA256.hash(Array(user.mailbox.text.utf8))) }
 }

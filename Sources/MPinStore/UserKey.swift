@@ -16,17 +16,27 @@ package struct UserKey: Sendable, Hashable {
 
     /// Reads ``text``.
     package init(text: String) {
-        let halves = text.split(separator: Self.separator, maxSplits: 1, omittingEmptySubsequences: false)
-        guard halves.count == 2, let project = halves.first, let userID = halves.last else {
+        guard let end = text.utf8.firstIndex(of: Self.separator) else {
             self.init(text)
             return
         }
-        self.init(String(userID), of: String(project))
+        self.init(String(text[text.utf8.index(after: end)...]), of: String(text[..<end]))
+    }
+
+    /// Reads ``shown`` of a user of a project, whose id has no slash. Nil for a text without a slash, which is none. The
+    /// text may as well be the user id of a user of the server.
+    package init?(shown text: String) {
+        guard let end = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        self.init(String(text[text.utf8.index(after: end)...]), of: String(text[..<end]))
     }
 
     /// The key in tables: the user id of a user whom the server has verified, as ever; for others the id of the project, a
     /// line feed and the user id. Neither a user id nor the id of a project has a line feed.
-    package var text: String { project.map { "\($0)\(Self.separator)\(userID)" } ?? userID }
+    package var text: String { project.map { "\($0)\n\(userID)" } ?? userID }
 
-    private static let separator: Character = "\n"
+    /// The name for people and programs that know users of all name spaces: `PROJECT/USER` for a user of a project. No
+    /// user of the server has such a name, because it begins with the id of a project.
+    package var shown: String { project.map { "\($0)/\(userID)" } ?? userID }
+
+    private static let separator = UInt8(ascii: "\n")
 }

@@ -58,7 +58,7 @@ extension Users.Profile {
 
 /// The user of a command, and the options that say where the profiles are.
 struct ProfilePlace: ParsableArguments {
-    @Argument(help: "The user id, as registered.")
+    @Argument(help: "The user id, as registered; PROJECT/USER for one whom a project's back end has verified.")
     var user: String
 
     @OptionGroup var operating: OperatorOptions

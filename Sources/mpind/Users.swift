@@ -35,7 +35,7 @@ struct Users: ParsableCommand {
     }
 
     struct Options: ParsableArguments {
-        @Argument(help: "The user id, as registered.")
+        @Argument(help: "The user id, as registered; PROJECT/USER for one whom a project's back end has verified.")
         var user: String
 
         @Option(help: "Only the identity with this hash, as `user show` prints it; a user has one for each device.")
@@ -105,7 +105,7 @@ struct Users: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "Issue a one-time code that registers a device of a user without a mail; five wrong tries void it.")
-        @Argument(help: "The user id, as it will be registered.")
+        @Argument(help: "The user id, as it will be registered; PROJECT/USER for a user of a project's back end.")
         var user: String
 
         @Option(help: "How long it is good.")
@@ -129,7 +129,7 @@ struct Users: ParsableCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print everything that the database has of a user, as JSON.")
-        @Argument(help: "The user id, as registered.")
+        @Argument(help: "The user id, as registered; PROJECT/USER for one whom a project's back end has verified.")
         var user: String
 
         @OptionGroup var operating: OperatorOptions
@@ -147,7 +147,7 @@ struct Users: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete everything that the database has of a user, and print it, as JSON.",
             discussion: "The lines of the audit log stay: docs/admin-api.md.")
-        @Argument(help: "The user id, as registered.")
+        @Argument(help: "The user id, as registered; PROJECT/USER for one whom a project's back end has verified.")
         var user: String
 
         @OptionGroup var operating: OperatorOptions

@@ -151,6 +151,6 @@ def test_recorded_requests_get_the_recorded_answers(trust: TrustServer, path: Pa
     if number == "02":
         good(player.client.verify(player.user))
     if number == "10":
-        trust.operate("user", "renew", player.user)
+        trust.operate("user", "renew", f"{PROJECT}/{player.user}")
     player.play()
     assert PROJECT in json.dumps(exchanges(path))

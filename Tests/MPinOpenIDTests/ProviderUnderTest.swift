@@ -33,6 +33,8 @@ final class ProviderUnderTest: Sendable {
     final class Events: Sendable {
         let all = Mutex<[OpenIDEvent]>([])
         let revoked = Mutex<Set<String>>([])
+        /// The projects that name the clients.
+        let owners = Mutex<[String]>([])
         /// Runs once, the next time that the provider asks whether a user is revoked.
         let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
     }
@@ -73,6 +75,7 @@ final class ProviderUnderTest: Sendable {
                 try await work?()
                 return !events.revoked.withLock { $0.contains(login.userID) }
             },
+            owners: { id in id == "app" ? events.owners.withLock { $0 } : [] },
             observer: { event in events.all.withLock { $0.append(event) } }, clock: { time.now })
         self.table = table
     }

@@ -80,15 +80,17 @@ final class TrustBackEndTests: XCTestCase {
         let made = try client.call("POST", "/verification", ["userId": user], authorization: bearer).object
         let confirmed = try client.confirm(user, code(made["verificationURL"] as? String))
         _ = try client.register(user, token: XCTUnwrap(confirmed.object["actToken"] as? String))
-        func lines() async throws -> [String] {
+        func lines(_ user: String) async throws -> [String]? {
             let database = server.backend.stateFolder + "/rps.sqlite"
-            return try await ProfileAdministration(database: database, audit: .off).show(user)?.lines ?? []
+            return try await ProfileAdministration(database: database, audit: .off).show(user)?.lines
         }
-        let before = try await lines()
-        XCTAssertFalse(before.contains("email-verified: true"))
-        _ = try client.activationToken(user)
-        let after = try await lines()
-        XCTAssertTrue(after.contains("email-verified: true"), "\(after)")
+        let nobody = try await lines(user)
+        XCTAssertNil(nobody)
+        _ = try client.register(user)
+        let own = try await lines(user)
+        XCTAssertEqual(own?.contains("email-verified: true"), true, "\(own ?? [])")
+        let theirs = try await lines("proj-1/" + user)
+        XCTAssertEqual(theirs, ["user: proj-1/" + user])
     }
 
     func testABackEndRevokesIdentitiesOfItsProject() async throws {

@@ -133,7 +133,7 @@ final class TrustMFATests: XCTestCase {
         let id = try XCTUnwrap(first["mpinId"] as? String)
         let text = String(decoding: Hex.decode(id) ?? [], as: UTF8.self)
         let form =
-            /\{"issuedAt":[0-9]{10},"userID":"alice@example.com","cID":"proj-1","mobile":1,"salt":"[0-9a-f]{32}","v":1\}/
+            /\{"issuedAt":\d{10},"userID":"alice@example.com","cID":"proj-1","mobile":1,"salt":"\w{32}","v":1,"by":"em"\}/
         XCTAssertNotNil(text.wholeMatch(of: form), text)
         let old = first["regOTT"] as? String ?? ""
         func signature(_ token: String) throws -> Int {

@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 import MPinWire
 import XCTest
 
@@ -65,10 +66,24 @@ final class UserIDTests: XCTestCase {
         try Data("Mallory@example.com\n".utf8).write(to: URL(fileURLWithPath: path))
         let revoked = RevokedUsers(file: path)
         for name in ["mallory@example.com.", "MALLORY@EXAMPLE.COM", "mallory@example.com"] {
-            XCTAssertTrue(try revoked.contains("00", user: name), name)
+            XCTAssertTrue(try revoked.contains("00", user: UserKey(name)), name)
         }
         for name in ["mallory@example.co", "mallory+x@example.com", "mallory."] {
-            XCTAssertFalse(try revoked.contains("00", user: name), name)
+            XCTAssertFalse(try revoked.contains("00", user: UserKey(name)), name)
+        }
+    }
+
+    /// A line is safer read as too many users than as too few: a user id is also that of the users of all projects.
+    func testALineNamesTheUserOfAProject() throws {
+        let path = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("shop/mallory@example.com\nbob\n".utf8).write(to: URL(fileURLWithPath: path))
+        let revoked = RevokedUsers(file: path)
+        for user in [UserKey("mallory@example.com", of: "shop"), UserKey("bob", of: "shop"), UserKey("bob")] {
+            XCTAssertTrue(try revoked.contains("00", user: user), user.shown)
+        }
+        for user in [UserKey("mallory@example.com"), UserKey("mallory@example.com", of: "other")] {
+            XCTAssertFalse(try revoked.contains("00", user: user), user.shown)
         }
     }
 
@@ -78,7 +93,7 @@ final class UserIDTests: XCTestCase {
         let revoked = RevokedUsers(file: path)
         func isRevoked(_ user: String, by list: String) throws -> Bool {
             try Data(list.utf8).write(to: URL(fileURLWithPath: path))
-            return try revoked.contains("00", user: user)
+            return try revoked.contains("00", user: UserKey(user))
         }
         for inside in ["\u{2028}", "\u{2029}", "\u{85}", "\u{B}", "\u{C}"] {
             let name = "mallory\(inside)x@example.com"
@@ -92,6 +107,6 @@ final class UserIDTests: XCTestCase {
         XCTAssertTrue(try isRevoked(decomposed, by: composed.uppercased() + "\n"))
         try FileManager.default.removeItem(atPath: path)
         XCTAssertEqual(mkfifo(path, 0o600), 0)
-        XCTAssertThrowsError(try revoked.contains("00", user: "alice"), "and does not wait for a writer")
+        XCTAssertThrowsError(try revoked.contains("00", user: UserKey("alice")), "and does not wait for a writer")
     }
 }

@@ -24,13 +24,13 @@ final class DeviceTests: XCTestCase {
         under.surroundings.advance(seconds: 10)
         let second = try await register("alice", "", at: under)
         _ = try await register("bob", "Bob's phone", at: under)
-        let devices = try await under.service.devices(of: "alice")
+        let devices = try await under.service.devices(of: UserKey("alice"))
         XCTAssertEqual(devices.map(\.identity), [second.key, first.key])
         XCTAssertEqual(devices.map(\.name), [nil, "Alice's phone"])
         XCTAssertEqual(devices.map(\.lastUsed), [nil, nil])
-        let bobs = try await under.service.devices(of: "bob")
+        let bobs = try await under.service.devices(of: UserKey("bob"))
         XCTAssertEqual(bobs.map(\.name), ["Bob's phone"])
-        let nobodys = try await under.service.devices(of: "carol")
+        let nobodys = try await under.service.devices(of: UserKey("carol"))
         XCTAssertEqual(nobodys, [])
     }
 
@@ -40,7 +40,7 @@ final class DeviceTests: XCTestCase {
         under.surroundings.advance(seconds: 100)
         let before = under.surroundings.now
         _ = try await under.redeem(try await alice.prove("1234", to: under.service))
-        let used = try await under.service.devices(of: "alice").first?.lastUsed
+        let used = try await under.service.devices(of: UserKey("alice")).first?.lastUsed
         XCTAssertGreaterThanOrEqual(try XCTUnwrap(used), before)
     }
 
@@ -48,17 +48,17 @@ final class DeviceTests: XCTestCase {
     func testARemovedDeviceNeverLogsInAgain() async throws {
         let under = try await ServiceUnderTest()
         let alice = try await under.register("alice", pin: "1234")
-        let foreign = try await under.service.removeDevice(alice.id.key, of: "bob")
+        let foreign = try await under.service.removeDevice(alice.id.key, of: UserKey("bob"))
         XCTAssertNil(foreign)
-        let unknown = try await under.service.removeDevice(String(repeating: "0", count: 64), of: "alice")
+        let unknown = try await under.service.removeDevice(String(repeating: "0", count: 64), of: UserKey("alice"))
         XCTAssertNil(unknown)
         let right = try await under.redeem(try await alice.prove("1234", to: under.service))
         XCTAssertEqual(right.verdict, .right)
-        let removed = try await under.service.removeDevice(alice.id.key, of: "alice")
+        let removed = try await under.service.removeDevice(alice.id.key, of: UserKey("alice"))
         XCTAssertEqual(removed, alice.id)
         let refused = try await under.redeem(try await alice.prove("1234", to: under.service))
         XCTAssertEqual(refused.verdict, .revoked)
-        let devices = try await under.service.devices(of: "alice")
+        let devices = try await under.service.devices(of: UserKey("alice"))
         XCTAssertEqual(devices.map(\.isRevoked), [true])
     }
 
@@ -72,7 +72,7 @@ final class DeviceTests: XCTestCase {
         ] {
             let user = "user of \(name.count)"
             _ = try await register(user.replacing("\n", with: ""), name, at: under)
-            let devices = try await under.service.devices(of: user)
+            let devices = try await under.service.devices(of: UserKey(user))
             XCTAssertEqual(devices.first?.name, shown)
         }
     }
@@ -87,7 +87,7 @@ final class DeviceTests: XCTestCase {
             _ = try await known.create(String(repeating: "\(number)", count: 64), record, at: start)
         }
         let under = try await ServiceUnderTest(layer: { _ in store })
-        let devices = try await under.service.devices(of: "alice")
+        let devices = try await under.service.devices(of: UserKey("alice"))
         XCTAssertEqual(devices.map { String($0.identity.prefix(1)) }.sorted(), ["0", "1", "2"])
         XCTAssertEqual(devices.compactMap(\.name), [])
     }

@@ -23,7 +23,7 @@ final class MailboxIndexTests: XCTestCase {
         }
         var counts: [Int] = []
         for name in ["Alice@example.com", "alice@example.com"] {
-            counts.append(try await service.devices(of: name).count)
+            counts.append(try await service.devices(of: UserKey(name)).count)
         }
         XCTAssertEqual(counts.sorted(), [0, 2])
     }
@@ -82,7 +82,7 @@ final class MailboxIndexTests: XCTestCase {
         let users = Table<Bool>("user", in: under.durable)
         _ = try await users.create(name, true, at: .now())
         _ = try await under.register(name, pin: "1234")
-        let devices = try await under.service.devices(of: name)
+        let devices = try await under.service.devices(of: UserKey(name))
         XCTAssertEqual(devices.count, 1)
     }
 

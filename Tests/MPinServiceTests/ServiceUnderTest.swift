@@ -16,6 +16,7 @@ struct ServiceUnderTest {
         private let verdicts = Mutex<[Verdict]>([])
         private let begun = Mutex<[Moment?]>([])
         private let losses = Mutex(0)
+        private let separated = Mutex<[(identity: String, isGuess: Bool)]>([])
         private let ahead = Mutex(0)
         private let act = Mutex<@Sendable () -> Void>({})
 
@@ -24,9 +25,12 @@ struct ServiceUnderTest {
             if case .loginLost = event { losses.withLock { $0 += 1 } }
             if case .login(_, _, let verdict) = event { verdicts.withLock { $0.append(verdict) } }
             if case .blocked(_, _, let until) = event { begun.withLock { $0.append(until) } }
+            if case .separated(let id, _, let isGuess) = event { separated.withLock { $0.append((id.key, isGuess)) } }
         }
 
         var seen: [Verdict] { verdicts.withLock { $0 } }
+        /// The identities that were found to be of users of projects.
+        var moved: [(identity: String, isGuess: Bool)] { separated.withLock { $0 } }
         /// The ends of the blocks that have begun.
         var blocks: [Moment?] { begun.withLock { $0 } }
         /// How many verdicts could not be kept.
@@ -43,18 +47,20 @@ struct ServiceUnderTest {
     let service: AuthenticationService
     let durable: any Store
 
-    /// `layer` wraps each of the two stores, for example to run every change twice.
+    /// `layer` wraps each of the two stores, for example to run every change twice. `durable` is the store that
+    /// must last, and `known` the D-TAs that it knows.
     init(
+        durable kept: any Store = MemoryStore(), at known: [FakeAuthority]? = nil,
         _ change: (inout ServiceRules) -> Void = { _ in },
         layer: (any Store) -> any Store = { RepeatingStore($0) }
     ) async throws {
-        authorities = [try FakeAuthority(1), try FakeAuthority(2)]
+        authorities = try known ?? [FakeAuthority(1), FakeAuthority(2)]
         var rules = ServiceRules()
         rules.usesPermits = false
         let surroundings = surroundings
         rules.clock = { surroundings.now }
         change(&rules)
-        let durable = layer(MemoryStore())
+        let durable = layer(kept)
         self.durable = durable
         let observer: ServiceObserver = { surroundings.note($0) }
         let ring = try await ServerKeyRing(

@@ -68,16 +68,16 @@ final class SuspensionTests: XCTestCase {
         let table = Table<IdentityRecord>("identity", in: store)
         let record = IdentityRecord(mpinID: "00", userID: "alice", keyID: "1", registered: now)
         _ = try await table.create("key", record, at: now)
-        let suspension = suspension("alice")
+        let (alice, suspension) = (UserKey("alice"), suspension("alice"))
         for _ in 0..<200 {
             async let begun: Void = suspensions.begin(suspension, at: now)
-            async let ended = suspensions.end("alice", at: now)
+            async let ended = suspensions.end(alice, at: now)
             try await begun
-            async let first = suspensions.mark("key", of: "alice", at: now)
+            async let first = suspensions.mark("key", of: alice, at: now)
             _ = try await ended
-            async let second = suspensions.mark("key", of: "alice", at: now)
+            async let second = suspensions.mark("key", of: alice, at: now)
             _ = try await (first, second)
-            let isSuspended = try await suspensions.find("alice", at: now) != nil
+            let isSuspended = try await suspensions.find(alice, at: now) != nil
             let isMarked = try await table.read("key", at: now)?.isSuspended
             XCTAssertEqual(isMarked, isSuspended)
         }
@@ -93,7 +93,7 @@ final class SuspensionTests: XCTestCase {
         let suspensions = Suspensions(in: store)
         try await suspensions.begin(suspension("a.lice@gmail.com"), at: now)
         func isFound(_ user: String) async throws -> Bool {
-            try await suspensions.find(atMailboxOf: user, at: now) != nil
+            try await suspensions.find(atMailboxOf: UserKey(text: user), at: now) != nil
         }
         for user in ["a.lice@gmail.com", "alice@gmail.com", "ALICE+x@googlemail.com", "alice@gmail.com."] {
             let found = try await isFound(user)
@@ -103,7 +103,7 @@ final class SuspensionTests: XCTestCase {
             let found = try await isFound(user)
             XCTAssertFalse(found, user)
         }
-        let exact = try await suspensions.find("alice@gmail.com", at: now)
+        let exact = try await suspensions.find(UserKey("alice@gmail.com"), at: now)
         XCTAssertNil(exact, "another user of the mailbox is not suspended")
     }
 

@@ -120,6 +120,8 @@ package enum ClientRegistryFault: Error, Equatable, CustomStringConvertible {
     case sameSecret(String)
     /// The website with this origin is protected by the client with the second text as its id.
     case sameOrigin(String, String)
+    /// There is a project with this id: no token could be signed for it, because the client would take it for an ID token.
+    case isProject(String)
 
     package var description: String {
         switch self {
@@ -129,6 +131,7 @@ package enum ClientRegistryFault: Error, Equatable, CustomStringConvertible {
         case .isPublic(let id): "the client \(id) is public and has no secret"
         case .sameSecret(let id): "the client \(id) has this secret already"
         case .sameOrigin(let origin, let id): "\(origin) is that of the client \(id) already"
+        case .isProject(let id): "\(id) is a project: choose another id"
         }
     }
 }

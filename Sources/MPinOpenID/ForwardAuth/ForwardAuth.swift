@@ -42,7 +42,7 @@ package struct ForwardAuth: Sendable {
         let now = provider.now
         guard let session = try await sessions.session(cookie, of: client, at: now),
             let browser = try await provider.sessions.live(session.browserSession, at: now),
-            try await provider.permission(browser.login)
+            try await provider.permission(browser.login), try await provider.isKnown(browser.login, at: client)
         else { return nil }
         let profile = try await provider.profiles.profile(of: browser.login.userID, at: now)
         guard client.admits(profile) else { return nil }
@@ -119,7 +119,7 @@ package struct ForwardAuth: Sendable {
 
 /// What a protected host is told about the user of a request.
 package struct ForwardedUser: Sendable, Equatable {
-    /// The user id.
+    /// The user id; for a user of a project ``UserKey/shown``.
     package let id: String
     package let name: String
     /// Nil if no mail address is known.
@@ -127,8 +127,8 @@ package struct ForwardedUser: Sendable, Equatable {
     package let groups: [String]
 
     init(_ profile: Profile) {
-        id = profile.userID
-        name = profile.name ?? profile.userID
+        id = profile.user.shown
+        name = profile.name ?? id
         email = profile.email
         groups = profile.groups
     }

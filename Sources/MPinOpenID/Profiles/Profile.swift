@@ -3,6 +3,7 @@ package import MPinStore
 /// What the provider knows about a user besides the devices: the claims of OpenID Connect Core section 5.1. There is
 /// one profile for each user id, however many devices the user has.
 package struct Profile: Sendable, Equatable, Codable, Storable {
+    /// ``UserKey/text``.
     package let userID: String
     /// The name that clients show. Nil if nobody has set one; then the user id stands for it.
     package internal(set) var name: String?
@@ -30,6 +31,8 @@ package struct Profile: Sendable, Equatable, Codable, Storable {
     }
 
     package init(userID: String) { self.userID = userID }
+
+    package var user: UserKey { UserKey(text: userID) }
 
     /// The user's mail address: the one that was set, or else the user id, if that is an address. Nil if there is
     /// neither.

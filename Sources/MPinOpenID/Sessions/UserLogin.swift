@@ -2,7 +2,7 @@ package import MPinStore
 
 /// A login: the user has entered the right PIN.
 package struct UserLogin: Sendable, Equatable, Codable {
-    /// The user id of the identity.
+    /// The user of the identity, as ``UserKey/text``.
     package let userID: String
     /// The M-Pin ID with which the user logged in, in hex.
     package let mpinID: String
@@ -14,6 +14,8 @@ package struct UserLogin: Sendable, Equatable, Codable {
         self.mpinID = mpinID
         self.time = time
     }
+
+    package var user: UserKey { UserKey(text: userID) }
 
     /// The claim `acr` of every login: the user knew a PIN and had a device with a secret.
     package static let acr = "urn:mpin:acr:pin-and-device"

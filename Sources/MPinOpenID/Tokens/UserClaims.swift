@@ -34,8 +34,9 @@ struct UserClaims {
     /// A claim without a value is left out, as OpenID Connect Core section 5.3.2 wants. Two claims always have one: the
     /// user id stands for a missing name, and no group is an empty list.
     private var all: [String: JSONValue] {
+        let user = profile.user.shown
         var claims: [String: JSONValue] = [
-            "name": .string(profile.name ?? profile.userID), "preferred_username": .string(profile.userID),
+            "name": .string(profile.name ?? user), "preferred_username": .string(user),
             "groups": .array(profile.groups.map { .string($0) }),
         ]
         if let picture = profile.picture { claims["picture"] = .string(picture) }
@@ -43,7 +44,8 @@ struct UserClaims {
         if let updated = profile.updated { claims["updated_at"] = .int(updated.epochSeconds) }
         if let email = profile.email {
             claims["email"] = .string(email)
-            claims["email_verified"] = .bool(profile.isEmailVerified)
+            // This server has sent no mail to a user of a project.
+            if profile.user.project == nil { claims["email_verified"] = .bool(profile.isEmailVerified) }
         }
         return claims
     }

@@ -33,6 +33,7 @@ extension AdminRoute {
     ) -> AdminRoute {
         AdminRoute(method, path, "project " + word, .projects, takes: input) { request in
             do { return try await answer(request) } catch let refusal as ProjectRefusal {
+                if case .hasNoBackEnd = refusal { throw APIError(.forbidden, "\(refusal)") }
                 throw APIError(.notFound, "\(refusal)")
             } catch let fault as ProjectTokenFault {
                 throw APIError(fault.status, "\(fault)")

@@ -28,7 +28,7 @@ struct AdminResources: Sendable {
         tokens = AdminTokens(in: durable)
         users = UserAdministration(in: durable, clock: rps.clock)
         let registry = ClientRegistry(in: durable, file: parts.openID?.clients ?? .none)
-        clients = ClientAdministration(registry, audit: audit, clock: rps.clock)
+        clients = ClientAdministration(registry, Projects(in: durable), audit: audit, clock: rps.clock)
         projects = ProjectAdministration(in: durable, audit: audit, clock: rps.clock)
         sessions = SessionAdministration(in: durable, audit: audit, clock: rps.clock)
         keyAdministration = SigningKeyAdministration(in: durable, audit: audit, clock: rps.clock)

@@ -13,10 +13,15 @@ package struct AuditEvent: Sendable {
         let user: String
         /// The project of the identity. Nil if it has none or is unknown, because anybody can invent an M-Pin ID.
         var project: String?
+        /// The project whose back end has verified the user. Nil if the server itself has.
+        let verifiedBy: String?
 
+        /// `user` is ``UserKey/text``.
         init(identity: String, user: String) {
+            let key = UserKey(text: user)
             self.identity = identity
-            self.user = user
+            self.user = key.userID
+            verifiedBy = key.project
         }
 
         init(_ id: MPinID, user: String) {
@@ -40,7 +45,9 @@ package struct AuditEvent: Sendable {
     {
         self.name = name
         self.subject = subject
-        self.details = details + (subject?.project.map { [("project", $0)] } ?? [])
+        self.details =
+            details + (subject?.project.map { [("project", $0)] } ?? [])
+            + (subject?.verifiedBy.map { [("verified_by", $0)] } ?? [])
         self.isDurable = isDurable
     }
 }
@@ -83,6 +90,11 @@ extension AuditEvent {
     static func renewed(_ id: MPinID, user: String, by successor: MPinID) -> AuditEvent {
         AuditEvent(
             "renewed", Subject(id, user: user), [("successor", successor.key)], isDurable: true)
+    }
+
+    /// An identity that was a user's of the server was found to be of a user of a project.
+    static func userMoved(_ id: MPinID, user: String, isGuess: Bool) -> AuditEvent {
+        AuditEvent("user-moved", Subject(id, user: user), [("guess", String(isGuess))], isDurable: true)
     }
 
     /// A project's back end has verified its user.

@@ -53,6 +53,7 @@ extension AuditEvent {
         case .blocked(let id, let user, let until): self = .blocked(id, user: user, until: until)
         case .quickCodeMade(let id, let user): self = .quickCodeMade(id, user: user)
         case .renewed(let id, let user, let successor): self = .renewed(id, user: user, by: successor)
+        case .separated(let id, let user, let isGuess): self = .userMoved(id, user: user, isGuess: isGuess)
         case .keyInUse(let keyID): self = .keyInUse(keyID)
         case .permits(let authority, let areRight): self = .permits(of: authority, areRight: areRight)
         case .judged, .permit: return nil

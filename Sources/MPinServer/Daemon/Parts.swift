@@ -306,6 +306,7 @@ extension Daemon {
             }
         }
         try await addOwnProject(durable, config.clock)
+        try await warn(ofProjects: Projects(in: durable), openID, at: config.clock())
         var milagro = MilagroFace(
             config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics)
         if let openID {
@@ -372,6 +373,25 @@ extension Daemon {
         var project = Project(id: Projects.own, name: site.brand.name, created: now)
         project.verification = .code
         _ = try await projects.add(project, at: now)
+    }
+
+    /// Tells of projects that only a version before has allowed, or a file of clients that was written since: the operator
+    /// must choose.
+    private func warn(ofProjects projects: Projects, _ openID: OpenIDFace?, at now: Moment) async throws {
+        let all = try await projects.list(at: now)
+        var owners: [String: [String]] = [:]
+        for project in all { for client in project.clients ?? [] { owners[client, default: []].append(project.id) } }
+        for (client, owners) in owners.sorted(by: { $0.key < $1.key }) where owners.count > 1 {
+            logger.warning(
+                "a client belongs to several projects; its secret is the credential of all their back ends",
+                metadata: ["client": "\(client)", "projects": "\(owners.joined(separator: " "))"])
+        }
+        guard let openID else { return }
+        for project in all where try await openID.provider.client(project.id) != nil {
+            logger.warning(
+                "a project has the id of an OpenID client; nobody can log in to it",
+                metadata: ["project": "\(project.id)"])
+        }
     }
 
     private func openID(

@@ -83,7 +83,7 @@ struct LoginReport: Sendable {
     /// `tellsLeft`: whether the answer to a wrong PIN contains the number of attempts left.
     fileprivate init(_ report: AuthenticationService.LoginReport, tellsLeft: Bool) {
         answer = RPAAuthenticateResponse(
-            status: report.verdict.status, message: report.verdict.message, userId: report.userID,
+            status: report.verdict.status, message: report.verdict.message, userId: report.user.userID,
             mpinId: report.mpinID, OTP: report.digits.isEmpty ? nil : report.digits,
             attemptsLeft: tellsLeft ? report.verdict.attemptsLeft : nil, byNumber: report.isByNumber ? true : nil)
         retryAfter = report.verdict.retryAfter(at: report.now)

@@ -13,7 +13,7 @@ extension MilagroFace {
         guard !config.verifyURL.isEmpty || form.application.activationCode != nil else {
             throw APIError(.badRequest, "Nobody can register here")
         }
-        try await rates.admit(.register, user: form.application.userID)
+        try await rates.admit(.register, user: form.application.user.text)
         let started = try await service.register(form.application) { try await verify($0, form) }
         metrics.count(.registrations)
         return .json(
@@ -58,7 +58,7 @@ extension MilagroFace {
     func activate(_ request: Request, _ id: MPinID) async throws -> Response {
         let body = try await request.json(ActivateRequest.self, limits)
         let user = try await service.confirm(id, activationKey: body.activateKey)
-        if body.mailed == true { try await proveUserID?(user) }
+        if body.mailed == true, user.project == nil { try await proveUserID?(user.userID) }
         return Response(status: .ok)
     }
 
@@ -131,9 +131,9 @@ struct RegisterForm {
     /// The access id of a browser's session; empty if there is none.
     let wid: String
 
-    /// `project`: the id of the project whose user registers; nil on the Milagro wire. `asker`: whoever asks.
+    /// `project`: the project whose user registers; nil on the Milagro wire. `asker`: whoever asks.
     init(
-        _ request: Request, id: MPinID?, project: String? = nil, asker: String?, _ limits: Limits
+        _ request: Request, id: MPinID?, project: Project? = nil, asker: String?, _ limits: Limits
     ) async throws {
         let bytes = try await request.bytes(limits)
         let body = try request.decoded(RegisterRequest.self, from: bytes)
@@ -145,8 +145,8 @@ struct RegisterForm {
             id: id, userID: body.userId, mobile: body.mobile?.value ?? 0,
             registrationToken: body.registrationToken?.plainText.lowercased(),
             activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 },
-            deviceName: body.deviceName ?? "", pushToken: body.pushToken, project: project,
-            asker: asker, limits: limits.service)
+            deviceName: body.deviceName ?? "", pushToken: body.pushToken, project: project?.id,
+            isByBackEnd: project?.newUserURL != nil, asker: asker, limits: limits.service)
         guard Devices.isPushToken(body.pushToken) else { throw APIError(.badRequest, "pushToken is too long") }
         wid = (body.wid ?? "").lowercased()
         headers = request.headers

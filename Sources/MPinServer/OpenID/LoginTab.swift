@@ -145,14 +145,15 @@ extension OpenIDFace {
     ) async throws -> UserLogin? {
         let outcome = WaitingBrowser.Outcome(
             logoutURL: logout == nil ? "" : phoneLogoutPath, logoutData: logout?.data)
-        let report = try await service.redeem(authOTT, isOwnPage: true, outcome: outcome)
+        let report = try await service.redeem(
+            authOTT, isOwnPage: true, takesProjects: true, outcome: outcome)
         metrics.count(.logins, [String(report.verdict.status)])
-        let login = UserLogin(userID: report.userID, mpinID: report.mpinID, time: report.now)
+        let login = UserLogin(userID: report.user.text, mpinID: report.mpinID, time: report.now)
         guard report.verdict == .right else { return nil }
         // Pass 2 has refused a revoked identity. The list of revoked users is the relying party's, which decides now.
         let isAllowed =
             forCode && !service.rules.waitsForResult
-            ? try !revoked.contains(login.mpinID, user: login.userID) : try await provider.permission(login)
+            ? try !revoked.contains(login.mpinID, user: login.user) : try await provider.permission(login)
         if service.rules.waitsForResult {
             try await service.finish(authOTT) { outcome in
                 var outcome = outcome

@@ -25,7 +25,7 @@ extension Pages {
     /// Returns the page that asks whether to log out. With `isRefused` it also says that the client's request is
     /// refused.
     func logout(_ session: BrowserSession, _ form: LogoutForm, isRefused: Bool = false) -> Page {
-        let user: HTML = "<strong id=\"user\">\(session.login.userID)</strong>"
+        let user: HTML = "<strong id=\"user\">\(session.login.user.shown)</strong>"
         let refusal: HTML = isRefused ? "<p role=\"alert\">\(language[.oidcLogoutFault])</p>" : ""
         return page(
             .oidcLogoutTitle,

@@ -47,11 +47,12 @@ struct OpenIDFace: Face {
             keys: keys,
             client: { try await registry.find($0, at: clock()) },
             permission: { login in
-                guard let id = MPinID(hex: login.mpinID), try !revoked.contains(id.hex, user: login.userID) else {
+                guard let id = MPinID(hex: login.mpinID), try !revoked.contains(id.hex, user: login.user) else {
                     return false
                 }
-                return try await !service.isRevoked(id)
+                return try await !service.isRevoked(id, as: login.user)
             },
+            owners: { try await Projects(in: durable).owners(ofClient: $0, at: clock()) }, kept: service.keptNames,
             observer: OpenIDAudit(audit: config.audit, metrics: metrics).note, clock: clock)
         forwardAuth = ForwardAuthRoutes(
             config: config, rules: ForwardAuth(provider, registry, durable: durable, shortLived: shortLived))

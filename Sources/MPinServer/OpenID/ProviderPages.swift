@@ -152,7 +152,7 @@ struct ProviderPages {
     }
 
     private func user(_ login: UserLogin) -> [String: HTML] {
-        ["user": "<strong id=\"user\">\(login.userID)</strong>"]
+        ["user": "<strong id=\"user\">\(login.user.shown)</strong>"]
     }
 
     private func question(

@@ -71,7 +71,7 @@ extension OpenIDFace {
         var user = ""
         let members = try await members(wish) {
             let login = try await redeemed(authOTT, forCode: true)
-            user = login?.userID ?? ""
+            user = login?.user.userID ?? ""
             return login
         }
         return (wish.address.location(members), user)

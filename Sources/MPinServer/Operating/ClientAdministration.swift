@@ -10,19 +10,21 @@ package struct ClientAdministration: Sendable {
     package static let overlaps = 0...7_776_000
 
     private let registry: ClientRegistry
+    private let projects: Projects
     private let audit: Audit
     private let clock: Clock
 
     /// `file` is the file with clients that are not in the database. Nil if there is none.
     package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        let store = try await openServiceDatabase(database)
         self.init(
-            ClientRegistry(
-                in: try await openServiceDatabase(database),
-                file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none), audit: audit, clock: clock)
+            ClientRegistry(in: store, file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none),
+            Projects(in: store), audit: audit, clock: clock)
     }
 
-    init(_ registry: ClientRegistry, audit: Audit, clock: @escaping Clock) {
+    init(_ registry: ClientRegistry, _ projects: Projects, audit: Audit, clock: @escaping Clock) {
         self.registry = registry
+        self.projects = projects
         self.audit = audit
         self.clock = clock
     }
@@ -43,6 +45,7 @@ package struct ClientAdministration: Sendable {
     /// client is public.
     package func add(_ id: String, _ change: ClientChange, secret: String?) async throws -> NewSecret {
         let now = clock()
+        guard try await projects.find(id, at: now) == nil else { throw ClientRegistryFault.isProject(id) }
         var client = Client(id: id, name: id, created: now)
         try change.apply(to: &client)
         let made = client.isPublic || secret != nil ? nil : try ClientSecret.random()

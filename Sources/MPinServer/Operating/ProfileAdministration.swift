@@ -21,20 +21,24 @@ package struct ProfileAdministration: Sendable {
     /// Returns the profile of `user`. Nil if nobody is registered with this user id.
     package func show(_ user: String) async throws -> ProfileEntry? {
         audit.record(.command("user profile show", user: user))
-        guard try await isRegistered(user) else { return nil }
-        return ProfileEntry(try await profiles.profile(of: UserID.normal(user), at: clock()))
+        guard let key = try await registered(user) else { return nil }
+        return ProfileEntry(try await profiles.profile(of: key.text, at: clock()))
     }
 
     /// Changes the profile of `user`, and returns the changed one. Nil if nobody is registered with this user id. Throws
     /// ``ProfileFault`` if a value is refused.
     package func set(_ user: String, _ change: ProfileChange) async throws -> ProfileEntry? {
-        guard try await isRegistered(user) else { return nil }
-        let changed = try await profiles.change(UserID.normal(user), change, at: clock())
-        audit.record(.profile("profile-changed", user: user, members: change.names, by: "operator"))
+        guard let key = try await registered(user) else { return nil }
+        let changed = try await profiles.change(key.text, change, at: clock())
+        audit.record(.profile("profile-changed", user: key.text, members: change.names, by: "operator"))
         return ProfileEntry(changed)
     }
 
-    private func isRegistered(_ user: String) async throws -> Bool { try await !users.find(user: user).isEmpty }
+    private func registered(_ user: String) async throws -> UserKey? {
+        let now = clock()
+        guard let found = try await users.matching(user, nil, at: now).first else { return nil }
+        return found.value.user
+    }
 }
 
 /// A profile as operators see it.
@@ -45,7 +49,7 @@ package struct ProfileEntry: Sendable, Encodable {
 
     /// One line `name: text` for each member that is set. `groups` has a line for each group.
     package var lines: [String] {
-        var lines = ["user: \(profile.userID)"]
+        var lines = ["user: \(profile.user.shown)"]
         if let name = profile.name { lines.append("name: \(name)") }
         if let email = profile.email {
             lines += ["email: \(email)", "email-verified: \(profile.isEmailVerified)"]
@@ -65,7 +69,7 @@ package struct ProfileEntry: Sendable, Encodable {
 
     package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Name.self)
-        try members.encode(profile.userID, forKey: .user)
+        try members.encode(profile.user.shown, forKey: .user)
         try members.encodeIfPresent(profile.name, forKey: .name)
         try members.encodeIfPresent(profile.email, forKey: .email)
         if profile.email != nil { try members.encode(profile.isEmailVerified, forKey: .isVerified) }

@@ -6,6 +6,7 @@ package import MPinStore
 package struct ProjectAdministration: Sendable {
     private let projects: Projects
     private let clients: ClientRegistry
+    private let devices: Devices
     let tokens: ProjectTokens
     let audit: Audit
     let clock: Clock
@@ -17,6 +18,7 @@ package struct ProjectAdministration: Sendable {
     init(in store: any Store, audit: Audit, clock: @escaping Clock) {
         projects = Projects(in: store)
         clients = ClientRegistry(in: store)
+        devices = Devices(in: store)
         tokens = ProjectTokens(in: store)
         self.audit = audit
         self.clock = clock
@@ -43,8 +45,10 @@ package struct ProjectAdministration: Sendable {
         guard Project.isID(id) else { throw ProjectRefusal.badID(id) }
         // A token for the project would pass as an ID token for the client.
         guard try await clients.find(id, at: now) == nil else { throw ProjectRefusal.isClient(id) }
+        let namesakes = try await devices.userIDs(startingWith: id + "/", after: nil, limit: 1, at: now)
+        guard namesakes.isEmpty else { throw ProjectRefusal.isNameOfUsers(id) }
         var project = Project(id: id, name: id, created: now)
-        try change.check()
+        try await check(change, of: id)
         change.apply(to: &project)
         audit.record(.command("project add", [("project", id), ("members", change.text)]))
         guard try await projects.add(project, at: now) else { throw ProjectRefusal.exists(id) }
@@ -52,12 +56,22 @@ package struct ProjectAdministration: Sendable {
     }
 
     package func set(_ id: String, _ change: ProjectChange) async throws -> ProjectEntry {
-        try change.check()
+        try await check(change, of: id)
         audit.record(.command("project set", [("project", id), ("members", change.text)]))
         guard let project = try await projects.change(id, at: clock(), { change.apply(to: &$0) }) else {
             throw ProjectRefusal.unknown(id)
         }
         return ProjectEntry(project)
+    }
+
+    /// Throws ``ProjectRefusal`` for a value that a project cannot have.
+    private func check(_ change: ProjectChange, of id: String) async throws {
+        try change.check()
+        for client in change.clients ?? [] where client != "" {
+            guard id != Projects.own else { throw ProjectRefusal.hasNoBackEnd(id) }
+            let owners = try await projects.owners(ofClient: client, at: clock())
+            if let other = owners.first(where: { $0 != id }) { throw ProjectRefusal.clientOfAnother(client, other) }
+        }
     }
 
     package func remove(_ id: String) async throws {
@@ -134,6 +148,12 @@ package enum ProjectRefusal: Error, Equatable, CustomStringConvertible {
     case exists(String)
     case badID(String)
     case isClient(String)
+    /// There are users whose ids begin with the id and a slash, as those of the project would.
+    case isNameOfUsers(String)
+    /// The project is that of this server's own pages.
+    case hasNoBackEnd(String)
+    /// The client belongs to the second one, another project.
+    case clientOfAnother(String, String)
     case badMember(String)
 
     package var description: String {
@@ -142,6 +162,9 @@ package enum ProjectRefusal: Error, Equatable, CustomStringConvertible {
         case .exists(let id): "there is a project \(id) already"
         case .badID(let id): "\(id): an id has 1 to 64 of A-Z a-z 0-9 . _ ~ -"
         case .isClient(let id): "\(id) is a client of the OpenID provider: choose another id"
+        case .isNameOfUsers(let id): "there are users whose names begin with \(id)/: choose another id"
+        case .hasNoBackEnd(let id): "\(id) is the project of this server's own pages, which has no back end"
+        case .clientOfAnother(let client, let id): "\(client) belongs to the project \(id)"
         case .badMember(let why): why
         }
     }

@@ -30,6 +30,7 @@ extension ProjectAdministration {
 
     package func addToken(_ name: String, project id: String, days: Int) async throws -> NewToken {
         let project = try await find(id)
+        guard project.id != Projects.own else { throw ProjectRefusal.hasNoBackEnd(id) }
         let (token, text) = try await tokens.add(name, project: project.id, days: days, at: clock())
         audit.record(
             .command("project token add", [("project", id), ("name", name), ("expires", token.expires.iso)]))

@@ -25,7 +25,7 @@ package struct SessionAdministration: Sendable {
 
         init(_ session: BrowserSession, at now: Moment) {
             id = session.id
-            user = session.login.userID
+            user = session.login.user.shown
             identity = MPinID(hex: session.login.mpinID)?.key ?? ""
             begun = session.begun.iso
             used = session.used.iso
@@ -46,6 +46,7 @@ package struct SessionAdministration: Sendable {
 
     private let sessions: BrowserSessions
     private let logouts: Logouts
+    private let devices: Devices
     private let audit: Audit
     private let clock: Clock
 
@@ -56,6 +57,7 @@ package struct SessionAdministration: Sendable {
     init(in store: any Store, audit: Audit, clock: @escaping Clock) {
         sessions = BrowserSessions(in: store)
         logouts = Logouts(in: store)
+        devices = Devices(in: store)
         self.audit = audit
         self.clock = clock
     }
@@ -66,7 +68,7 @@ package struct SessionAdministration: Sendable {
         let now = clock()
         var found: [BrowserSession] = []
         if let user {
-            found = try await sessions.sessions(of: UserID.normal(user), at: now)
+            found = try await sessions.sessions(of: devices.user(named: user, at: now).text, at: now)
         } else {
             found = try await sessions.all(at: now)
         }
@@ -89,7 +91,8 @@ package struct SessionAdministration: Sendable {
     /// Ends all sessions of a user. `isEverywhere`: also revokes the tokens that outlive sessions.
     package func end(user: String, isEverywhere: Bool) async throws -> [Ended] {
         audit.record(.command("session end", user: user))
-        return try await logouts.end(ofUser: UserID.normal(user), isEverywhere: isEverywhere, at: clock()).map(ended)
+        let key = try await devices.user(named: user, at: clock()).text
+        return try await logouts.end(ofUser: key, isEverywhere: isEverywhere, at: clock()).map(ended)
     }
 
     /// Ends the sessions of all users.
@@ -104,6 +107,6 @@ package struct SessionAdministration: Sendable {
 
     private func ended(_ notice: LogoutNotice) -> Ended {
         audit.record(.loggedOut(notice, by: .anOperator))
-        return Ended(session: notice.sessionID, user: notice.userID, clients: notice.clients)
+        return Ended(session: notice.sessionID, user: UserKey(text: notice.userID).shown, clients: notice.clients)
     }
 }

@@ -9,6 +9,7 @@ package struct UserAdministration: Sendable {
     package struct Entry: Sendable, Encodable {
         /// Hex of the SHA-256 of the M-Pin ID, as in the audit log.
         package let identity: String
+        /// ``UserKey/shown``.
         package let user: String
         /// The id of the master secret that its client secret comes from.
         package let keyID: String
@@ -21,7 +22,7 @@ package struct UserAdministration: Sendable {
 
         init(_ identity: String, _ record: IdentityRecord, at now: Moment) {
             self.identity = identity
-            user = record.userID
+            user = record.user.shown
             keyID = record.keyID
             registered = record.registered.iso
             wrongPINs = record.failuresSinceSuccess
@@ -104,7 +105,7 @@ package struct UserAdministration: Sendable {
                 return entry?.value
             }
             guard let changed else { continue }
-            audit.record(Self.event(change, id, user: user))
+            audit.record(Self.event(change, id, user: record.user.text))
             if change == .revoke { try await endLogins(of: record, audit, at: now) }
             entries.append(Entry(key, changed, at: now))
         }
@@ -119,7 +120,7 @@ package struct UserAdministration: Sendable {
             return entry?.value
         }
         guard let changed else { return false }
-        audit.record(.revoked(id, user: changed.userID, reason: reason))
+        audit.record(.revoked(id, user: changed.user.text, reason: reason))
         try await endLogins(of: changed, audit, at: now)
         return true
     }
@@ -136,7 +137,7 @@ package struct UserAdministration: Sendable {
     /// Ends the browser sessions that a revoked identity has begun at the OpenID provider, and revokes the tokens that
     /// outlive them. A running server tells the clients.
     private func endLogins(of record: IdentityRecord, _ audit: Audit, at now: Moment) async throws {
-        let notices = try await logouts.end(ofUser: record.userID, isEverywhere: true, at: now) {
+        let notices = try await logouts.end(ofUser: record.user.text, isEverywhere: true, at: now) {
             $0.mpinID == record.mpinID
         }
         for notice in notices { audit.record(.loggedOut(notice, by: .anOperator)) }
@@ -147,9 +148,8 @@ package struct UserAdministration: Sendable {
         let (code, now) = (try ActivationCodes.random(), clock())
         audit.record(.command("user code", user: user))
         let codes = ActivationCodes(in: store)
-        // The registration will be that of the user of which this is another spelling.
-        let known = try await devices(at: now).user(meant: UserID.normal(user), at: now)
-        try await codes.issue(code, user: known ?? user, until: now.adding(seconds: seconds), at: now)
+        let meant = try await devices(at: now).user(meantBy: user, at: now)
+        try await codes.issue(code, user: meant, until: now.adding(seconds: seconds), at: now)
         return code
     }
 
@@ -160,10 +160,11 @@ package struct UserAdministration: Sendable {
     func matching(
         _ user: String, _ identity: String?, at now: Moment
     ) async throws -> [(key: String, value: IdentityRecord)] {
-        let (user, devices) = (UserID.normal(user), try await devices(at: now))
+        let devices = try await devices(at: now)
+        let user = try await devices.user(named: user, at: now)
         var found: [(key: String, value: IdentityRecord)] = []
         for (key, _) in try await devices.list(of: user, at: now) where identity == nil || identity == key {
-            guard let record = try await records.read(key, at: now), record.userID == user else { continue }
+            guard let record = try await records.read(key, at: now), record.user == user else { continue }
             found.append((key, try await standing(record, at: now)))
         }
         return found
@@ -171,7 +172,7 @@ package struct UserAdministration: Sendable {
 
     /// The record without the mark of a suspension that is over, which goes with the next login.
     private func standing(_ record: IdentityRecord, at now: Moment) async throws -> IdentityRecord {
-        guard record.isSuspended, try await suspensions.find(record.userID, at: now) == nil else { return record }
+        guard record.isSuspended, try await suspensions.find(record.user, at: now) == nil else { return record }
         var standing = record
         standing.resume()
         return standing

@@ -46,16 +46,17 @@ struct UserRecords: Sendable {
     ]
 
     /// Tables with data of users that are exported, but not deleted with their user: a suspended user who is deleted must
-    /// not come back as a new one.
-    private static let kept: [(String, Place)] = [("suspension", .member(["user"]))]
+    /// not come back as a new one, and the name that a user of a project has kept at clients must not become another's.
+    private static let kept: [(String, Place)] = [("suspension", .member(["user"])), ("kept_name", .key)]
 
     private let store: any Store
+    /// ``UserKey/text``.
     private let user: String
     private let userHash: String
 
-    init(of user: String, in store: any Store) {
+    init(of user: UserKey, in store: any Store) {
         self.store = store
-        self.user = UserID.normal(user)
+        self.user = user.text
         userHash = Hex.encode(SHA256.hash(Array(self.user.utf8)))
     }
 
@@ -106,7 +107,7 @@ struct UserRecords: Sendable {
         case .mailbox: value = Mailboxes.contains(user, stored: item.value) ? .string(user) : nil
         case .keyStart: value = key.hasPrefix(userHash) ? Self.json(item) : nil
         case .identity:
-            value = (try? IdentityRecord(stored: item.value)).flatMap { $0.userID == user ? $0.exported : nil }
+            value = (try? IdentityRecord(stored: item.value)).flatMap { $0.user.text == user ? $0.exported : nil }
         }
         return value.map { Record(table: table, key: key, expires: item.expires?.iso, value: $0.withoutHashes) }
     }
@@ -139,7 +140,7 @@ extension JSONValue {
 extension IdentityRecord {
     fileprivate var exported: JSONValue {
         var members: [String: JSONValue] = [
-            "mpinID": .string(mpinID), "userID": .string(userID), "keyID": .string(keyID),
+            "mpinID": .string(mpinID), "userID": .string(user.shown), "keyID": .string(keyID),
             "registered": .string(registered.iso), "wrongPINs": .int(failuresSinceSuccess), "refused": .int(refused),
             "blocked": .bool(blocked), "revoked": .bool(revoked), "isProven": .bool(isProven),
         ]
@@ -160,6 +161,7 @@ extension UserAdministration {
     /// Returns nil if the store has nothing of the user.
     package func export(user: String) async throws -> Export? {
         let now = clock()
+        let user = try await devices(at: now).user(named: user, at: now)
         return Self.export(user, try await UserRecords(of: user, in: store).all(at: now), at: now)
     }
 
@@ -167,15 +169,16 @@ extension UserAdministration {
     /// tokens of the user have no effect any more. The lines of the audit log stay.
     package func delete(user: String, audit: Audit) async throws -> Export? {
         let now = clock()
+        let user = try await devices(at: now).user(named: user, at: now)
         let deleted = try await UserRecords(of: user, in: store).delete(at: now)
         guard let export = Self.export(user, deleted, at: now) else { return nil }
         let identities = deleted.filter { $0.table == records.name }.map(\.key)
-        for identity in identities { audit.record(.deleted(identity: identity, user: user)) }
-        if identities.isEmpty { audit.record(.command("user delete", user: user)) }
+        for identity in identities { audit.record(.deleted(identity: identity, user: user.text)) }
+        if identities.isEmpty { audit.record(.command("user delete", user: user.text)) }
         return export
     }
 
-    private static func export(_ user: String, _ records: [UserRecords.Record], at now: Moment) -> Export? {
-        records.isEmpty ? nil : Export(user: UserID.normal(user), time: now.iso, records: records)
+    private static func export(_ user: UserKey, _ records: [UserRecords.Record], at now: Moment) -> Export? {
+        records.isEmpty ? nil : Export(user: user.shown, time: now.iso, records: records)
     }
 }

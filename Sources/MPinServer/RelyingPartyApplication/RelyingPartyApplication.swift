@@ -86,7 +86,8 @@ struct RelyingPartyApplication: Sendable {
         guard let id = request.query("mpin_id").flatMap(MPinID.init(hex:)), let user = id.userID else {
             throw APIError.invalidID
         }
-        guard try !RevokedUsers(file: config.site.revokedUsersFile).contains(id.hex, user: user) else {
+        let key = UserKey(user, of: id.verifyingProject)
+        guard try !RevokedUsers(file: config.site.revokedUsersFile).contains(id.hex, user: key) else {
             throw APIError(.gone, "The user is revoked")
         }
         return Response(status: .ok)

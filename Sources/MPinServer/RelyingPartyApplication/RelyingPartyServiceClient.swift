@@ -1,5 +1,6 @@
 import MPinSecrets
 import MPinService
+import MPinStore
 import MPinWire
 
 /// The RPA's requests to the RPS, on its private listener. If both run in one process, the verdict of a login and the
@@ -46,7 +47,7 @@ struct RelyingPartyServiceClient: Sendable {
                 authOTT: authOTT, logoutURL: "/mpinLogout", logoutData: .object(logout),
                 ownPage: ownPage ? nil : false))
         var verdict = report.answer
-        if verdict.status == 200, try revoked.contains(verdict.mpinId, user: verdict.userId) {
+        if verdict.status == 200, try revoked.contains(verdict.mpinId, user: UserKey(verdict.userId)) {
             (verdict.status, verdict.message) = (403, "The user is revoked")
         }
         if reportsResult, report.answer.status == 200 { try await self.report(authOTT, verdict, logout) }
@@ -79,9 +80,9 @@ struct RelyingPartyServiceClient: Sendable {
 
     /// Asks whether the user of a session may no longer log in.
     func isRevoked(_ session: WebSession) async throws -> Bool {
-        if try revoked.contains(session.mpinID, user: session.userID) { return true }
+        if try revoked.contains(session.mpinID, user: UserKey(session.userID)) { return true }
         guard let id = MPinID(hex: session.mpinID) else { return true }
-        if let local { return try await local.service.isRevoked(id) }
+        if let local { return try await local.service.isRevokedToWebsites(id) }
         let answer = try await reach { try await peer.get("/user/" + id.hex, bearer: $0) }
         switch answer.status {
         case 410: return true

@@ -39,8 +39,8 @@ extension MFAFace {
         _ request: Request, id: MPinID?, _ customer: Customer, _ context: RequestContext
     ) async throws -> Response {
         let project = customer.project
-        let form = try await RegisterForm(request, id: id, project: project.id, asker: context.asker, limits)
-        try await trust.rates.admit(.register, user: form.application.userID)
+        let form = try await RegisterForm(request, id: id, project: project, asker: context.asker, limits)
+        try await trust.rates.admit(.register, user: form.application.user.text)
         if let code = form.application.activationCode { return try await register(form, code: code, customer) }
         // A relying party that confirms everybody at once would let anybody in as any user of the project.
         guard project.newUserURL != nil || trust.config.mailer.sends && !milagro.config.verifyURL.isEmpty else {

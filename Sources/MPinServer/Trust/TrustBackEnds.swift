@@ -48,13 +48,14 @@ extension TrustFace {
         let now = rules.now
         var found: Set<String> = []
         for token in try await tokens.list(at: now) where credentials.id == nil || credentials.id == token.name {
+            // The pages of this server have no back end.
+            guard token.project != Projects.own else { continue }
             if credentials.proves(hash: token.hash), token.isLive(at: now) { found.insert(token.project) }
         }
         guard let id = credentials.id, let client = try await openID.provider.client(id), !client.isDisabled,
             client.secrets.contains(where: { credentials.proves(hash: $0.hash) && $0.isLive(at: now) })
         else { return found }
-        let projects = try await rules.projects.list(at: now).filter { $0.clients?.contains(id) ?? false }
-        return found.union(projects.map(\.id))
+        return found.union(try await rules.projects.owners(ofClient: id, at: now)).subtracting([Projects.own])
     }
 
     /// POST /verification: the clients before client-js 8 ask for a mail here, without credentials and without
@@ -72,7 +73,8 @@ extension TrustFace {
         let body = try await request.json(TrustCustomVerificationRequest.self, limits)
         let project = try await callingProject(request, context, body.projectId)
         guard (body.delivery ?? "no") == "no" else { throw ProjectFault.badMember("delivery") }
-        let wish = try await rules.wish(project, userID: body.userId, accessID: body.accessId ?? "")
+        let wish = try await rules.wish(
+            project, userID: body.userId, isByBackEnd: true, accessID: body.accessId ?? "")
         let end = try body.expiration.map { seconds throws(ProjectFault) in
             guard (0...Int64(UInt32.max)).contains(seconds) else { throw .badMember("expiration") }
             return Moment(microseconds: seconds * 1_000_000)

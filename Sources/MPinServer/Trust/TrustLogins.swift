@@ -89,7 +89,8 @@ extension TrustFace {
         let provider = openID.provider
         guard try await provider.client(project) == nil else {
             logger.error("no token: the project has the id of an OpenID client", metadata: ["project": "\(project)"])
-            throw APIError.internalError
+            throw TrustRefusal(
+                .serviceUnavailable, "SERVICE_UNAVAILABLE", "the project has the id of an OpenID client")
         }
         let seconds = Int(now.seconds)
         let common: JWT.Claims = [

@@ -1,5 +1,6 @@
 import Hummingbird
 import MPinService
+import MPinStore
 import MPinWire
 
 /// Pushes, which bring a login to the phone of a user (TRUST wire section 4.3).
@@ -8,12 +9,15 @@ extension TrustFace {
     /// link to the user's phone. Pushes to one user are limited, because anybody can ask for them, and a user whom they
     /// bother may in the end agree.
     func pushAuth(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let user = try await service.user(meant: request.json(TrustPushRequest.self, limits).prerollId)
+        let written = try await request.json(TrustPushRequest.self, limits).prerollId
         let project = try await projectOfPush(request)
+        let user = try await rules.userID(meant: written, at: project)
         guard let pushes else { throw TrustRefusal.noPushToken }
         try await rates.admit(.push, user: user)
         let isForClient = request.query("client_id") != nil
-        let token = try await service.pushToken(of: user) {
+        var users = [UserKey(try await service.user(meant: written))]
+        if try await takesUsers(of: project, request) { users.append(UserKey(user, of: project.id)) }
+        let token = try await service.pushToken(of: users) {
             $0.projectID == project.id || isForClient && $0.projectID == nil
         }
         guard let token else { throw TrustRefusal.noPushToken }
@@ -30,6 +34,13 @@ extension TrustFace {
         }
         config.audit.record(.pushed(user, project: project.id))
         return .json(TrustPushResponse(webOTT: browser.webOTT))
+    }
+
+    /// Whether users whom the project's back end has verified can log in to what the push is for: the project, or an OpenID
+    /// client that it names.
+    private func takesUsers(of project: Project, _ request: Request) async throws -> Bool {
+        guard let client = request.query("client_id") else { return true }
+        return try await rules.projects.owners(ofClient: client, at: rules.now).contains(project.id)
     }
 
     /// The project of a push: the one that the request names, or that of its OpenID client, or the only one that there is.

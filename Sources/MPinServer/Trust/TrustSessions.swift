@@ -25,7 +25,7 @@ extension TrustFace {
         let project = try await project(body.projectId, request)
         let description = (body.description ?? "").beginning(256)
         guard description.isEmpty || project.id != Projects.own else { throw ProjectFault.badMember("description") }
-        let user = try await service.user(meant: body.userId ?? "")
+        let user = try await rules.userID(meant: body.userId ?? "", at: project)
         guard user.utf8.count <= limits.service.userIDBytes else {
             throw ServiceError.badUserID("must have at most \(limits.service.userIDBytes) bytes")
         }
@@ -71,12 +71,12 @@ extension TrustFace {
     private func finish(_ session: LoginSession, _ webOTT: String, _ authOTT: String) async throws -> Response {
         let login: UserLogin?
         do { login = try await openID.redeemed(authOTT) } catch ServiceError.expiredLogin { login = nil }
-        guard let login, session.admits(login.mpinID, user: login.userID) else {
+        guard let login, session.admits(login.mpinID, user: login.user.userID) else {
             return .json(TrustAccessResponse(status: "abort", userId: session.userID))
         }
-        try await rules.finishSession(webOTT: webOTT, login: login.userID)
+        try await rules.finishSession(webOTT: webOTT, login: login.user.userID)
         let url = try await openID.redirect(webOTT, login)
-        return .json(TrustAccessResponse(status: "authenticated", userId: login.userID, redirectURL: url))
+        return .json(TrustAccessResponse(status: "authenticated", userId: login.user.userID, redirectURL: url))
     }
 
     /// POST /rps/v2/codeStatus: stores what a phone reports about a session, and tells the phone what the session is.

@@ -16,7 +16,7 @@ extension ProjectService {
         guard now < end, end <= now.adding(seconds: Self.maxCustomSeconds) else {
             throw ProjectFault.badMember("expiration")
         }
-        try await service.requireNotSuspended(wish.userID)
+        try await service.requireNotSuspended(wish.user)
         let code = Hex.encode(try randomBytes(32))
         try await verifications.issue(code, wish, .custom, until: end, at: now)
         return StartedVerification(code: code, method: .link, expires: end, again: now)
@@ -33,11 +33,11 @@ extension ProjectService {
     /// Makes an M-Pin ID and the token with which the user's device registers with it, without a code.
     package func initiateRegistration(user written: String, project: Project) async throws -> InitiatedRegistration {
         let now = now
-        let userID = try await service.registrant(written)
-        try await service.requireNotSuspended(userID)
+        let user = try await service.registrant(written, of: project.id)
+        try await service.requireNotSuspended(user)
         let id = try MPinID.issue(userID: written, project: project.id, verification: .custom, at: now)
         let end = now.adding(seconds: Self.customSeconds)
-        let activation = Activation(userID: userID, projectID: project.id, verification: .custom, id: id)
+        let activation = Activation(userID: user.userID, projectID: project.id, verification: .custom, id: id)
         let token = try await activations.issue(activation, until: end, at: now)
         return InitiatedRegistration(id: id, activationToken: token, expires: end)
     }

@@ -56,34 +56,40 @@ extension ProjectService {
             throw ServiceError.badPublicKey
         }
         guard Devices.isPushToken(wish.pushToken) else { throw ProjectFault.badMember("pushToken") }
-        let userID = try await service.registrant(wish.userID)
-        try await service.requireNotSuspended(userID)
         let keyID = try service.currentKeyID()
         guard
             let activation = try await activation(
-                wish.activationToken, user: userID, project: wish.projectID, by: wish.asker, at: now)
+                wish.activationToken, user: wish.userID, project: wish.projectID, by: wish.asker, at: now)
         else { throw ProjectFault.wrongActivationToken }
         let project = try await project(activation.projectID)
         let id = try await newID(for: activation, written: wish.userID, at: now)
         let tickets = try await service.addIdentity(
-            id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName,
+            id, user: activation.user, publicKey: key, keyID: keyID, deviceName: wish.deviceName,
             pushToken: try await pushToken(wish.pushToken, for: activation, at: now), deviceTag: wish.deviceTag)
         return EnrolledDevice(
             id: id, project: project, tickets: tickets, keyID: keyID, time: now,
-            isByBackEnd: activation.verification == .custom)
+            isByBackEnd: activation.user.project != nil)
     }
 
-    /// Takes the activation token or the QuickCode of a request, which names `project`. Nil if it is wrong, or if the
-    /// identity from which it comes may no longer log in.
+    /// Takes the activation token or the QuickCode of a request, which names `project` and has written a user id. Nil if it
+    /// is wrong, or if the identity from which it comes may no longer log in. Throws ``ServiceError/suspended`` and leaves
+    /// it if the user is suspended.
     func activation(
-        _ token: String, user: String, project: String?, by asker: String?, at now: Moment
+        _ token: String, user written: String, project: String?, by asker: String?, at now: Moment
     ) async throws -> Activation? {
+        let userID = try UserID.accepted(written, service.limits)
         guard !QuickCodes.isCode(token) else {
-            return try await quickCodeActivation(token, user: user, project: project, by: asker)
+            return try await quickCodeActivation(token, user: userID, project: project, by: asker)
         }
-        let found = try await activations.take(token, user: user, at: now)
-        guard let old = found?.replaced else { return found }
-        return try await service.identity(old)?.isBarred == false ? found : nil
+        let meant = try await service.user(meant: userID)
+        guard let found = try await activations.find(token, user: userID, meant: meant, at: now) else { return nil }
+        var activation = found
+        if let old = found.replaced {
+            guard let record = try await service.identity(old), !record.isBarred else { return nil }
+            activation = found.coming(from: record)
+        }
+        try await service.requireNotSuspended(activation.user)
+        return try await activations.take(token, user: userID, meant: meant, at: now) == nil ? nil : activation
     }
 }
 
@@ -97,17 +103,17 @@ extension AuthenticationService {
 
     /// Stores an identity with a key pair, and returns the requests for its shares. `publicKey` has 128 bytes.
     func addIdentity(
-        _ id: MPinID, user: String, publicKey: [UInt8], keyID: String, deviceName: String, pushToken: String? = nil,
+        _ id: MPinID, user: UserKey, publicKey: [UInt8], keyID: String, deviceName: String, pushToken: String? = nil,
         deviceTag: String? = nil
     ) async throws -> [Ticket] {
         let now = now
         let user = try await devices.settled(user, at: now)
-        var record = IdentityRecord(mpinID: id.hex, userID: user, keyID: keyID, registered: now)
+        var record = IdentityRecord(mpinID: id.hex, userID: user.userID, keyID: keyID, registered: now)
         record.publicKeyHash = SHA256.hash(publicKey)
         try await devices.add(
             identity: id.key, of: user, name: deviceName, pushToken: pushToken, tag: deviceTag, at: now)
         try await identities.create(id, record, at: now)
-        observer(.registered(id, user: user, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
+        observer(.registered(id, user: user.text, keyID: keyID, secretHash: id.secretHash(publicKey: publicKey)))
         return authorities.map {
             Ticket(index: $0.index, text: $0.keyedSecretTicket(id, publicKey: publicKey, keyID: keyID))
         }

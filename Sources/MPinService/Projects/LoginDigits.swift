@@ -18,7 +18,7 @@ extension ProjectService {
     /// Keeps the digits of a right login: those of pass 2, as a one-time password or as a QuickCode, or for the scope
     /// `otp` new ones. Nil if there are none.
     func keepDigits(
-        _ token: AuthToken, _ scope: LoginScope, of id: MPinID, user: String
+        _ token: AuthToken, _ scope: LoginScope, of id: MPinID, user: UserKey
     ) async throws -> Digits? {
         switch scope {
         case .oneTimePassword: return try await keepPassword(try randomDigits(6), token)

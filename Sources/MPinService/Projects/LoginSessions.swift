@@ -100,6 +100,14 @@ extension ProjectService {
         return browser
     }
 
+    /// Returns the user id that a user id on the project's wire means: it itself, if the project's back end has verified a
+    /// user with it, or else that of the server's user of which it may be another spelling.
+    package func userID(meant written: String, at project: Project) async throws -> String {
+        let own = UserKey(UserID.normal(written), of: project.id)
+        return try await service.devices.hasDevices(own, at: now)
+            ? own.userID : try await service.user(meant: written)
+    }
+
     /// Returns the session with the name `wid`. Nil if there is none, or it is not of a project.
     package func session(wid: String) async throws -> LoginSession? { try await sessions.find(wid: wid, at: now) }
 

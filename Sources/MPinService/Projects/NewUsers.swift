@@ -9,7 +9,7 @@ extension ProjectService {
         let now = now
         guard let hash = Hex.decode(hash).map({ Hex.encode($0) }),
             let registration = try await service.registrations.find(hash: hash, at: now),
-            let id = registration.id.projectID, let project = try await projects.find(id, at: now),
+            let id = registration.id.verifyingProject, let project = try await projects.find(id, at: now),
             project.newUserURL != nil
         else { throw ProjectFault.wrongActivationToken }
         do { try await service.confirm(registration.id, activationKey: key) } catch is ServiceError {

@@ -48,7 +48,12 @@ package struct Project: Codable, Storable, Equatable {
     }
 
     /// Whether `text` can be the id of a project: 1 to 64 of `A-Z a-z 0-9 . _ ~ -`.
-    package static func isID(_ text: String) -> Bool { text.wholeMatch(of: /[A-Za-z0-9._~-]{1,64}/) != nil }
+    package static func isID(_ text: String) -> Bool {
+        text.utf8.count <= longestID && text.wholeMatch(of: /[A-Za-z0-9._~-]+/) != nil
+    }
+
+    /// The longest id, in bytes.
+    package static let longestID = 64
 }
 
 /// The projects of a server. An operator can change them while the server runs.
@@ -74,6 +79,12 @@ package struct Projects: Sendable {
         let others = all.filter { $0.id != Self.own }
         let candidates = others.isEmpty ? all : others
         return candidates.count == 1 ? candidates.first : nil
+    }
+
+    /// Returns the ids of the projects that name the OpenID client `client`. There is more than one only if a version before
+    /// has allowed that.
+    package func owners(ofClient client: String, at now: Moment) async throws -> [String] {
+        try await list(at: now).filter { $0.clients?.contains(client) ?? false }.map(\.id)
     }
 
     /// Adds a project. False if there is one with its id.

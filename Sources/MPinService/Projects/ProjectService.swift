@@ -38,7 +38,9 @@ package struct ProjectService: Sendable {
 
     /// Returns the only project with the OpenID client `client`. Nil if there is none, or a choice.
     package func project(ofClient client: String) async throws -> Project? {
-        try await onlyProject { $0.clients?.contains(client) ?? false }
+        let owners = try await projects.owners(ofClient: client, at: now)
+        guard owners.count == 1, let only = owners.first else { return nil }
+        return try await projects.find(only, at: now)
     }
 
     /// Returns the only project for which `isMeant` is true. Nil if there is none, or a choice.

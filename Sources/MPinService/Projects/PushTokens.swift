@@ -1,4 +1,4 @@
-import MPinStore
+package import MPinStore
 
 /// The tokens by which a push reaches the apps of a user's devices (TRUST wire section 4.3).
 extension Devices {
@@ -14,22 +14,24 @@ extension ProjectService {
     /// then has that of the old one.
     func pushToken(_ given: String?, for activation: Activation, at now: Moment) async throws -> String? {
         guard given == nil, let old = activation.replaced else { return given }
-        return try await service.devices.pushToken(of: old, user: activation.userID, at: now)
+        return try await service.devices.pushToken(of: old, user: activation.user, at: now)
     }
 }
 
 extension AuthenticationService {
-    /// Returns the push token of the user's device that was registered last, among those that have one, can log in and
+    /// Returns the push token of the users' device that was registered last, among those that have one, can log in and
     /// are meant. Nil if there is none.
-    package func pushToken(of userID: String, isMeant: (MPinID) -> Bool) async throws -> String? {
+    package func pushToken(of users: [UserKey], isMeant: (MPinID) -> Bool) async throws -> String? {
         let now = now
         var newest: (token: String, registered: Moment)?
-        for (identity, token) in try await devices.pushTokens(of: userID, at: now) {
-            guard let record = try await identities.find(key: identity, at: now), record.userID == userID,
-                !record.isBarred, let id = MPinID(hex: record.mpinID), isMeant(id),
-                newest.map({ $0.registered < record.registered }) ?? true
-            else { continue }
-            newest = (token, record.registered)
+        for user in users {
+            for (identity, token) in try await devices.pushTokens(of: user, at: now) {
+                guard let record = try await identities.find(key: identity, at: now), record.user == user,
+                    !record.isBarred, let id = MPinID(hex: record.mpinID), isMeant(id),
+                    newest.map({ $0.registered < record.registered }) ?? true
+                else { continue }
+                newest = (token, record.registered)
+            }
         }
         return newest?.token
     }

@@ -23,26 +23,28 @@ struct QuickCodes: Sendable {
 
     /// Stores a code in place of an earlier one. `id` is the identity that has logged in for it.
     func issue(
-        _ code: String, of id: MPinID, user: String, project: String, until end: Moment, at now: Moment
+        _ code: String, of id: MPinID, user: UserKey, project: String, until end: Moment, at now: Moment
     ) async throws {
-        try await codes.issue(code, user: Self.user(user, project), mpinID: id.hex, until: end, at: now)
+        try await codes.issue(code, user: user.text(at: project), mpinID: id.hex, until: end, at: now)
     }
 
     /// Whether a user has a code of a project.
-    func hasCode(of user: String, project: String, at now: Moment) async throws -> Bool {
-        try await codes.hasCode(Self.user(user, project), at: now)
+    func hasCode(of user: UserKey, _ project: String, at now: Moment) async throws -> Bool {
+        try await codes.hasCode(user.text(at: project), at: now)
     }
 
     /// Redeems a code, and returns the identity that has made it. Nil for a wrong code, which is counted.
     func redeem(
-        _ code: String, user: String, project: String, by asker: String?, at now: Moment
+        _ code: String, of user: UserKey, _ project: String, by asker: String?, at now: Moment
     ) async throws -> MPinID? {
-        try await codes.redeem(code, user: Self.user(user, project), of: user, by: asker, at: now)?.mpinID
+        try await codes.redeem(code, user: user.text(at: project), of: user, by: asker, at: now)?.mpinID
             .flatMap(MPinID.init(hex:))
     }
+}
 
-    /// A code is bound to user and project. The id of a project has no line feed, and neither has a user id.
-    private static func user(_ user: String, _ project: String) -> String { project + "\n" + user }
+extension UserKey {
+    /// The name of what is bound to a user and the project at which it is good. The id of a project has no line feed.
+    func text(at project: String) -> String { project + "\n" + text }
 }
 
 extension ProjectService {
@@ -61,12 +63,12 @@ extension ProjectService {
         guard let record = try await service.identity(identity), !record.isBarred,
             let id = MPinID(hex: record.mpinID), id.projectID == project.id
         else { throw ProjectFault.wrongLoginToken }
-        return try await keepQuickCode(try QuickCodes.random(), of: id, user: record.userID, project: project)
+        return try await keepQuickCode(try QuickCodes.random(), of: id, user: record.user, project: project)
     }
 
     /// Stores digits as the QuickCode of the user of an identity. Throws ``ProjectFault/quickCodeForbidden``.
     func keepQuickCode(
-        _ code: String, of id: MPinID, user: String, project: Project
+        _ code: String, of id: MPinID, user: UserKey, project: Project
     ) async throws -> QuickCode {
         let now = now
         switch project.quickCodes ?? .all {
@@ -76,27 +78,41 @@ extension ProjectService {
         }
         let end = now.adding(seconds: QuickCodes.seconds)
         try await quickCodes.issue(code, of: id, user: user, project: project.id, until: end, at: now)
-        service.observer(.quickCodeMade(id, user: user))
+        service.observer(.quickCodeMade(id, user: user.text))
         return QuickCode(code: code, expires: end, seconds: QuickCodes.seconds)
     }
 
     /// Takes a QuickCode. Without a project it is that of the only project which has given the user one. Nil if it is
     /// wrong, or if the identity that has made it may no longer log in.
     func quickCodeActivation(
-        _ code: String, user: String, project: String?, by asker: String?
+        _ code: String, user userID: String, project: String?, by asker: String?
     ) async throws -> Activation? {
-        let now = now
+        let (now, server) = (now, UserKey(try await service.user(meant: userID)))
         var project = project
         if project == nil {
-            project = try await onlyProject {
-                try await quickCodes.hasCode(of: user, project: $0.id, at: now)
+            project = try await onlyProject { project in
+                for user in users(server, userID, of: project.id) {
+                    if try await quickCodes.hasCode(of: user, project.id, at: now) { return true }
+                }
+                return false
             }?.id
         }
-        guard let project,
-            let maker = try await quickCodes.redeem(code, user: user, project: project, by: asker, at: now),
-            try await service.identity(maker.key)?.isBarred == false
-        else { return nil }
-        return Activation(userID: user, projectID: project, verification: .quickCode)
+        guard let project else { return nil }
+        for user in users(server, userID, of: project) where try await quickCodes.hasCode(of: user, project, at: now) {
+            try await service.requireNotSuspended(user)
+            guard let maker = try await quickCodes.redeem(code, of: user, project, by: asker, at: now),
+                let record = try await service.identity(maker.key), !record.isBarred
+            else { continue }
+            return Activation(
+                userID: record.user.userID, projectID: project, verification: .quickCode
+            ).coming(from: record)
+        }
+        return nil
+    }
+
+    /// Whom a user id on the wire of a project means: the server's user, and the one whom the back end has verified.
+    private func users(_ server: UserKey, _ userID: String, of project: String) -> [UserKey] {
+        [server, UserKey(userID, of: project)]
     }
 }
 

@@ -6,7 +6,7 @@ struct Renewals: Sendable {
     private struct Entry: Codable, Storable {
         /// The key of the identity whose place is taken.
         let replaced: String
-        /// The user, with whom the entry is exported and deleted.
+        /// The user (``UserKey/text``), with whom the entry is exported and deleted.
         let userID: String
     }
 
@@ -14,8 +14,8 @@ struct Renewals: Sendable {
 
     init(in store: any Store) { table = Table("renewal", in: store) }
 
-    func add(_ id: MPinID, replacing old: String, of user: String, at now: Moment) async throws {
-        _ = try await table.create(id.key, Entry(replaced: old, userID: user), at: now)
+    func add(_ id: MPinID, replacing old: String, of user: UserKey, at now: Moment) async throws {
+        _ = try await table.create(id.key, Entry(replaced: old, userID: user.text), at: now)
     }
 
     /// Returns the key of the identity whose place the one with this key takes. Nil if it takes none, or has done so.
@@ -50,7 +50,7 @@ extension ProjectService {
         // An identity that was made by a QuickCode stays one, so that a renewal lifts no limit of the project.
         let verification = id.verification == .quickCode ? VerificationType.quickCode : .renewal
         let activation = Activation(
-            userID: record.userID, projectID: project.id, verification: verification, replaced: id.key)
+            userID: record.user.userID, projectID: project.id, verification: verification, replaced: id.key)
         let end = now.adding(seconds: Self.renewalSeconds)
         return RenewalToken(token: try await activations.issue(activation, until: end, at: now))
     }
@@ -62,19 +62,19 @@ extension ProjectService {
             let project = try await projects.find(wanted, at: now)
         else { return nil }
         let activation = Activation(
-            userID: record.userID, projectID: project.id, verification: .renewal, maker: id.key)
+            userID: record.user.userID, projectID: project.id, verification: .renewal, maker: id.key)
         let end = now.adding(seconds: Self.renewalSeconds)
         return RenewalToken(token: try await activations.issue(activation, until: end, at: now))
     }
 
     /// Ends the identity whose place this one of `user` has taken, because this one has logged in.
-    func endRenewed(by id: MPinID, of user: String) async throws {
+    func endRenewed(by id: MPinID, of user: UserKey) async throws {
         let verification = id.verification
         guard verification == .renewal || verification == .quickCode,
             let old = try await renewals.replaced(by: id.key, at: now)
         else { return }
         if let ended = try await service.identities.replace(old, by: id.key, at: now) {
-            service.observer(.renewed(ended, user: user, by: id))
+            service.observer(.renewed(ended, user: user.text, by: id))
         }
         try await renewals.end(id.key, at: now)
     }

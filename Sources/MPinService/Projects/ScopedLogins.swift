@@ -62,6 +62,7 @@ extension ProjectService {
     package struct Outcome: Sendable {
         package let verdict: Verdict
         package let scope: LoginScope
+        /// The user id, without its name space: the project knows its own users only.
         package let userID: String
         /// The ``MPinID/key`` of the identity.
         package let identity: String
@@ -88,7 +89,7 @@ extension ProjectService {
         guard let scope = token.scope.flatMap(LoginScope.init(rawValue:)) else { throw ServiceError.expiredLogin }
         var renewal: RenewalToken?
         if token.verdict == .right, let id, let record {
-            try await endRenewed(by: id, of: record.userID)
+            try await endRenewed(by: id, of: record.user)
             if scope == .signingRegistration {
                 renewal = try await signingRegistration(record, fallback: project)
             } else if canRenew {
@@ -99,14 +100,14 @@ extension ProjectService {
             guard try await service.browsers.isWaiting(token.wid, at: now) else { return false }
             guard let session = try await sessions.find(wid: token.wid, at: now) else { return true }
             // A login is no signature.
-            return session.hash.isEmpty && session.admits(token.mpinID, user: token.userID)
+            return session.hash.isEmpty && session.admits(token.mpinID, user: token.user.userID)
         }
         var digits: Digits?
         if token.verdict == .right, renewal == nil, let id, let record {
-            digits = try await keepDigits(token, scope, of: id, user: record.userID)
+            digits = try await keepDigits(token, scope, of: id, user: record.user)
         }
         return Outcome(
-            verdict: token.verdict, scope: scope, userID: token.userID, identity: token.id,
+            verdict: token.verdict, scope: scope, userID: token.user.userID, identity: token.id,
             projectID: id?.projectID ?? "", now: now, wid: token.wid,
             digits: digits, renewal: renewal)
     }

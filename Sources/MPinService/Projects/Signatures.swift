@@ -58,7 +58,7 @@ extension ProjectService {
         guard let session = try await session(wid: wid), !session.hash.isEmpty, session.signature == nil,
             try await service.browsers.isWaiting(wid, at: now)
         else { throw ServiceError.noWaitingBrowser }
-        guard let user = try await service.identity(signature.id.key)?.userID,
+        guard let user = try await service.identity(signature.id.key)?.user.userID,
             session.admits(signature.id.hex, user: user), Hex.encode(signature.hash) == session.hash
         else { throw ProjectFault.wrongSignature }
         let verdict = try await judge(signature, project: session.projectID)
@@ -82,7 +82,7 @@ extension AuthenticationService {
         let verdict = try await settle(attempt, of: id, judged, at: now)
         let isAllowed = verdict == .right ? try await permission?(id) == nil : true
         let final = isAllowed ? verdict : .revoked
-        observer(.signature(id, user: attempt.isKnown ? attempt.record.userID : "", final))
+        observer(.signature(id, user: attempt.isKnown ? attempt.record.user.text : "", final))
         if final != .right { try await identities.sync(id.key, isKnown: attempt.isKnown, at: now) }
         return final
     }

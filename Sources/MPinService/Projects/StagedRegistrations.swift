@@ -26,23 +26,21 @@ extension ProjectService {
     ) async throws -> StagedRegistration {
         let now = now
         guard Devices.isPushToken(pushToken) else { throw ProjectFault.badMember("pushToken") }
-        let userID = try await service.registrant(written)
-        try await service.requireNotSuspended(userID)
         guard
             let activation = try await activation(
-                activationToken, user: userID, project: named, by: asker, at: now)
+                activationToken, user: written, project: named, by: asker, at: now)
         else { throw ProjectFault.wrongActivationToken }
         let project = try await project(activation.projectID)
         let id = try await newID(for: activation, written: written, at: now)
         let token = Hex.encode(try randomBytes(16))
         let end = now.adding(seconds: service.limits.registrationSeconds)
         let wish = Registration(
-            id: id, userID: userID, regOTT: token, deviceName: Devices.shown(deviceName),
+            id: id, userID: activation.userID, regOTT: token, deviceName: Devices.shown(deviceName),
             pushToken: try await self.pushToken(pushToken, for: activation, at: now))
         try await service.addConfirmed(wish, until: end, at: now)
         return StagedRegistration(
             id: id, project: project, registrationToken: token, begun: now, expires: end,
-            isByBackEnd: activation.verification == .custom)
+            isByBackEnd: activation.user.project != nil)
     }
 
     /// The second step. `publicKey` is 128 bytes in hex; empty for an identity without a key pair. `pushToken` takes the
@@ -60,9 +58,10 @@ extension ProjectService {
         let id =
             try activation.id
             ?? MPinID.issue(
-                userID: written, project: activation.projectID, verification: activation.verification, at: now)
+                userID: written, project: activation.projectID, verification: activation.verification,
+                isByBackEnd: activation.user.project != nil, at: now)
         if let old = activation.replaced {
-            try await renewals.add(id, replacing: old, of: activation.userID, at: now)
+            try await renewals.add(id, replacing: old, of: activation.user, at: now)
         }
         return id
     }
@@ -90,10 +89,11 @@ extension ProjectService {
             throw ProjectFault.wrongActivationToken
         }
         guard let old = activation.replaced else {
-            guard let maker = activation.maker, try await service.identity(maker)?.isBarred == false else {
+            guard let maker = activation.maker, let record = try await service.identity(maker), !record.isBarred else {
                 throw ProjectFault.wrongActivationToken
             }
-            return try await registerSigner(activation, publicKey: key, deviceName: deviceName, at: now)
+            return try await registerSigner(
+                activation.coming(from: record), publicKey: key, deviceName: deviceName, at: now)
         }
         guard let record = try await service.identity(old), let id = MPinID(hex: record.mpinID), !record.isBarred else {
             throw ProjectFault.wrongActivationToken
@@ -103,7 +103,8 @@ extension ProjectService {
         guard try await service.identities.beginRenewal(id, renewal, at: now) != nil else {
             throw ProjectFault.wrongActivationToken
         }
-        service.observer(.registered(id, user: record.userID, keyID: keyID, secretHash: id.secretHash(publicKey: key)))
+        service.observer(
+            .registered(id, user: record.user.text, keyID: keyID, secretHash: id.secretHash(publicKey: key)))
         return RenewedSecret(id: id, shares: shares)
     }
 
@@ -111,11 +112,12 @@ extension ProjectService {
         _ activation: Activation, publicKey: [UInt8], deviceName: String, at now: Moment
     ) async throws -> RenewedSecret {
         let id = try MPinID.issue(
-            userID: activation.userID, project: activation.projectID, verification: .renewal, scope: .signing, at: now)
+            userID: activation.userID, project: activation.projectID, verification: .renewal,
+            isByBackEnd: activation.user.project != nil, scope: .signing, at: now)
         let keyID = try service.currentKeyID()
         let shares = try await service.shares(id, publicKey: publicKey, keyID: keyID)
         _ = try await service.addIdentity(
-            id, user: activation.userID, publicKey: publicKey, keyID: keyID, deviceName: deviceName)
+            id, user: activation.user, publicKey: publicKey, keyID: keyID, deviceName: deviceName)
         return RenewedSecret(id: id, shares: shares)
     }
 }
@@ -126,8 +128,8 @@ extension AuthenticationService {
         var registration = wish
         registration.isActive = true
         try await registrations.create(registration, expires: end, at: now)
-        observer(.registrationStarted(wish.id, user: wish.userID, isRestart: false))
-        observer(.registrationConfirmed(wish.id, user: wish.userID))
+        observer(.registrationStarted(wish.id, user: wish.user.text, isRestart: false))
+        observer(.registrationConfirmed(wish.id, user: wish.user.text))
     }
 
     /// The first D-TA's share of a client secret, and the requests for those of the others.

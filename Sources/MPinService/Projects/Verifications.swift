@@ -1,8 +1,9 @@
 import MPinSecrets
 package import MPinStore
 
-/// The codes in mails by which users prove that a mail address is theirs. A user of a project has at most one at a
-/// time. It is good once and for ten minutes, and after five wrong tries it is deleted (`UserCodes`).
+/// The codes in mails by which users prove that a mail address is theirs, and those that a project's back end hands to its
+/// users. A user has at most one at a time for a project. That of a mail is good once and for ten minutes, and after five
+/// wrong tries it is deleted (`UserCodes`).
 struct Verifications: Sendable {
     static let seconds = 600
 
@@ -24,7 +25,7 @@ struct Verifications: Sendable {
         _ code: String, _ wish: ProjectService.VerificationWish, _ type: VerificationType = .mail,
         until end: Moment, at now: Moment
     ) async throws {
-        let user = Self.user(wish.userID, wish.project.id)
+        let user = wish.user.text(at: wish.project.id)
         try await codes.issue(code, user: user, note: "\(type.rawValue) \(wish.accessID)", until: end, at: now)
         guard Self.isOfLink(code), !wish.accessID.isEmpty else { return }
         let memory = end.adding(seconds: Self.memorySeconds)
@@ -33,19 +34,17 @@ struct Verifications: Sendable {
 
     /// Returns the session that asked for a link with this code for the user and project. Nil if none did. The link may
     /// have been used, or be void.
-    func accessID(ofLink code: String, user: String, project: String, at now: Moment) async throws -> String? {
+    func accessID(ofLink code: String, user: UserKey, project: String, at now: Moment) async throws -> String? {
         guard Self.isOfLink(code) else { return nil }
-        return try await links.read(Self.link(code, Self.user(user, project)), at: now)
+        return try await links.read(Self.link(code, user.text(at: project)), at: now)
     }
 
     /// Redeems a code. Returns who handed it out, and the session that asked for it; empty if none did. Nil for a wrong
     /// code, which is counted.
     func redeem(
-        _ code: String, user: String, project: String, by asker: String?, at now: Moment
+        _ code: String, user: UserKey, project: String, by asker: String?, at now: Moment
     ) async throws -> (type: VerificationType, accessID: String)? {
-        guard
-            let found = try await codes.redeem(
-                code, user: Self.user(user, project), of: user, by: asker, at: now)
+        guard let found = try await codes.redeem(code, user: user.text(at: project), of: user, by: asker, at: now)
         else { return nil }
         let words = (found.note ?? "").split(separator: " ", maxSplits: 1).map(String.init)
         return (words.first.flatMap(VerificationType.init(rawValue:)) ?? .mail, words.dropFirst().first ?? "")
@@ -53,10 +52,15 @@ struct Verifications: Sendable {
 
     /// Whether `code` is the one of a link for this user and project, or there is a short code for them. It is not counted
     /// as a try: the codes of links are too long to be guessed, and a short one is not compared.
-    func mayBe(_ code: String, user: String, project: String, at now: Moment) async throws -> Bool {
-        let user = Self.user(user, project)
-        guard Self.isOfLink(code) else { return try await codes.hasCode(user, at: now) }
-        return try await codes.contains(code, user: user, at: now)
+    func mayBe(_ code: String, user: UserKey, project: String, at now: Moment) async throws -> Bool {
+        guard Self.isOfLink(code) else { return try await codes.hasCode(user.text(at: project), at: now) }
+        return try await isLink(code, of: user, project: project, at: now)
+    }
+
+    /// Whether `code` is the one of a link for this user and project.
+    func isLink(_ code: String, of user: UserKey, project: String, at now: Moment) async throws -> Bool {
+        guard Self.isOfLink(code) else { return false }
+        return try await codes.contains(code, user: user.text(at: project), at: now)
     }
 
     /// The number of hex digits of a code in a link.
@@ -69,9 +73,6 @@ struct Verifications: Sendable {
     private static func link(_ code: String, _ user: String) -> String {
         Hex.encode(SHA256.hash(Array("\(user)\n\(code)".utf8)))
     }
-
-    /// A code is bound to user and project. The id of a project has no line feed, and neither has a user id.
-    private static func user(_ user: String, _ project: String) -> String { project + "\n" + user }
 }
 
 /// What a device may register as, because its user is verified.
@@ -80,6 +81,11 @@ struct Activation: Codable, Storable, Equatable {
     let userID: String
     let projectID: String
     let verification: VerificationType
+    /// Whether the user of the identity from which the new one comes was verified by the project's back end. It is not
+    /// stored, but found when the token is taken.
+    var isByBackEnd = false
+
+    private enum CodingKeys: String, CodingKey { case userID, projectID, verification, replaced, id, maker }
     /// The key of the identity whose place the new one takes. Nil if it takes none.
     var replaced: String?
     /// The M-Pin ID that was made already. Nil: it is made with the registration.
@@ -87,6 +93,21 @@ struct Activation: Codable, Storable, Equatable {
     /// The key of the identity whose login gave the token for a further identity, which is for signatures only. Nil for
     /// any other one.
     var maker: String?
+
+    var user: UserKey {
+        UserKey(userID, of: verification == .custom || isByBackEnd ? projectID : nil)
+    }
+
+    fileprivate func isFor(_ user: String, meant: String) -> Bool {
+        maker == nil && (userID == user || userID == meant && verification != .custom)
+    }
+
+    /// The activation of an identity that comes from the one with this record, and is of the same user.
+    func coming(from origin: IdentityRecord) -> Activation {
+        var activation = self
+        activation.isByBackEnd = origin.user.project != nil
+        return activation
+    }
 }
 
 /// The tokens with which a device registers after its user is verified. Each is good once.
@@ -104,10 +125,15 @@ struct ActivationTokens: Sendable {
         return token
     }
 
-    /// Takes the token of `user`, and returns what it is for. Nil for any other token, which is not changed, and for one
-    /// that registers an identity for signatures only. Of several callers only one gets it.
-    func take(_ token: String, user: String, at now: Moment) async throws -> Activation? {
-        try await take(token, at: now) { $0.userID == user && $0.maker == nil }
+    /// Returns what the token is for, of the user with exactly the user id `user`, or of the server's user `meant`, of which
+    /// it is another spelling. Nil for any other token, and for one that registers an identity for signatures only.
+    func find(_ token: String, user: String, meant: String, at now: Moment) async throws -> Activation? {
+        try await table.read(Self.key(token), at: now).flatMap { $0.isFor(user, meant: meant) ? $0 : nil }
+    }
+
+    /// Takes the token that ``find(_:user:meant:at:)`` finds. Of several callers only one gets it.
+    func take(_ token: String, user: String, meant: String, at now: Moment) async throws -> Activation? {
+        try await take(token, at: now) { $0.isFor(user, meant: meant) }
     }
 
     /// Takes a token that a login has given, and returns what it is for. Nil for any other token, which is not changed.
@@ -132,24 +158,27 @@ extension ProjectService {
     /// What a client asks for when its user is to be verified (TRUST wire section 4.4).
     package struct VerificationWish: Sendable {
         package let project: Project
-        /// The user id in NFC.
-        package let userID: String
+        package let user: UserKey
         /// The M-Pin ID with which this device is registered already; nil if it is not.
         package let id: MPinID?
         /// The tag that this device's client has made for it; nil if it tells none.
         package let deviceTag: String?
         /// The session of a browser that the user wants to log in; empty if there is none.
         package let accessID: String
+
+        /// The user id in NFC.
+        package var userID: String { user.userID }
     }
 
-    /// Returns the wish of a client that has written a user id. Throws ``ServiceError/badUserID(_:)`` for user ids that
-    /// are not allowed.
+    /// Returns the wish of a client, or with `isByBackEnd` of the project's back end, that has written a user id. Throws
+    /// ``ServiceError/badUserID(_:)`` for user ids that are not allowed.
     package func wish(
-        _ project: Project, userID written: String, id: MPinID? = nil, deviceTag: String? = nil, accessID: String
+        _ project: Project, userID written: String, isByBackEnd: Bool = false, id: MPinID? = nil,
+        deviceTag: String? = nil, accessID: String
     ) async throws -> VerificationWish {
         VerificationWish(
-            project: project, userID: try await service.registrant(written), id: id, deviceTag: deviceTag,
-            accessID: accessID.beginning(64))
+            project: project, user: try await service.registrant(written, of: isByBackEnd ? project.id : nil), id: id,
+            deviceTag: deviceTag, accessID: accessID.beginning(64))
     }
 
     /// What the mail must contain, and what the client is told.
@@ -165,7 +194,7 @@ extension ProjectService {
     /// Makes a code for a mail to the user, in place of an earlier one. Throws ``ProjectFault/mailTooEarly(again:)``.
     package func startVerification(_ wish: VerificationWish) async throws -> StartedVerification {
         let now = now
-        try await service.requireNotSuspended(wish.userID)
+        try await service.requireNotSuspended(wish.user)
         let (isAllowed, again) = try await backoff.ask(for: wish.userID, at: now)
         guard isAllowed else { throw ProjectFault.mailTooEarly(again: again) }
         let method = try await method(wish)
@@ -179,7 +208,7 @@ extension ProjectService {
     /// device that registers again. A further device needs a link, because a short code can be talked out of somebody. So
     /// does everybody when too many wrong codes were tried.
     private func method(_ wish: VerificationWish) async throws -> Project.Verification {
-        guard wish.project.verification == .code, try await !service.wrongCodes.isUsedUp(wish.userID, at: now) else {
+        guard wish.project.verification == .code, try await !service.wrongCodes.isUsedUp(wish.user, at: now) else {
             return .link
         }
         let devices = try await service.devices(ofMailbox: wish.userID)
@@ -191,10 +220,32 @@ extension ProjectService {
     /// The project to which a code belongs that came without one: the one that has given it in a link, or the only one
     /// that has given the user a code to type. Nil if there is none.
     package func project(ofCode code: String, user: String) async throws -> Project? {
-        let (now, userID) = (now, try await service.user(meant: user))
+        let (now, server) = (now, UserKey(try await service.user(meant: user)))
         return try await onlyProject {
-            try await verifications.mayBe(code, user: userID, project: $0.id, at: now)
+            if try await verifications.mayBe(code, user: server, project: $0.id, at: now) { return true }
+            let own = UserKey(UserID.normal(user), of: $0.id)
+            return try await verifications.isLink(code, of: own, project: $0.id, at: now)
         }
+    }
+
+    /// Returns whose code it is: that of the user whom the project's back end verifies, if the back end has handed it out,
+    /// or else that of the server's user.
+    private func owner(of code: String, user: String, project: String) async throws -> UserKey {
+        let own = UserKey(UserID.normal(user), of: project)
+        if try await verifications.isLink(code, of: own, project: project, at: now) { return own }
+        return UserKey(try await service.user(meant: user))
+    }
+
+    /// Returns the session that asked for a link, of the server's user or of the project's.
+    private func accessID(
+        ofLink code: String, user: String, _ project: Project, at now: Moment
+    ) async throws -> String? {
+        let users = [UserKey(try await service.user(meant: user)), UserKey(UserID.normal(user), of: project.id)]
+        for user in users {
+            let found = try await verifications.accessID(ofLink: code, user: user, project: project.id, at: now)
+            if let found { return found }
+        }
+        return nil
     }
 
     /// The answer to a right code.
@@ -211,23 +262,20 @@ extension ProjectService {
     /// Redeems the code from a mail. Unknown users get the same answer as wrong codes,
     /// ``ProjectFault/wrongCode(accessID:)``. `asker` names whoever asks; nil if that is not known.
     package func confirm(
-        _ code: String, user: String, project: Project, by asker: String?
+        _ code: String, user written: String, project: Project, by asker: String?
     ) async throws -> Confirmation {
-        let (now, userID) = (now, try await service.user(meant: user))
-        try await service.requireNotSuspended(userID)
-        guard
-            let found = try await verifications.redeem(
-                code, user: userID, project: project.id, by: asker, at: now)
+        let (now, user) = (now, try await owner(of: code, user: written, project: project.id))
+        try await service.requireNotSuspended(user)
+        guard let found = try await verifications.redeem(code, user: user, project: project.id, by: asker, at: now)
         else {
-            throw ProjectFault.wrongCode(
-                accessID: try await verifications.accessID(ofLink: code, user: userID, project: project.id, at: now))
+            throw ProjectFault.wrongCode(accessID: try await accessID(ofLink: code, user: written, project, at: now))
         }
-        if found.type == .mail { try await backoff.forget(userID, at: now) }
+        if found.type == .mail { try await backoff.forget(user.userID, at: now) }
         let end = now.adding(seconds: ActivationTokens.seconds)
-        let activation = Activation(userID: userID, projectID: project.id, verification: found.type)
+        let activation = Activation(userID: user.userID, projectID: project.id, verification: found.type)
         let token = try await activations.issue(activation, until: end, at: now)
         return Confirmation(
-            userID: userID, activationToken: token, expires: end, accessID: found.accessID,
+            userID: user.userID, activationToken: token, expires: end, accessID: found.accessID,
             isByMail: found.type == .mail)
     }
 }

@@ -95,6 +95,45 @@ final class AdminTokenTests: AdminAPITestCase {
         XCTAssertEqual(try call("DELETE", "/shop/tokens/backend").status, 404)
     }
 
+    /// The project of this server's pages has no back end, so a token of the scope `projects` gives no authority over its users.
+    func testTheProjectOfOurPagesHasNoServiceTokens() async throws {
+        let server = try start()
+        let now = server.now
+        let database = server.backend.stateFolder + "/rps.sqlite"
+        let projects = try await ProjectAdministration(database: database, audit: .off) { now }
+        _ = try await projects.add("browser", ProjectChange())
+        let admin = try token(server, "admin", [.projects])
+        let answer = try ask(server, "POST", "/projects/browser/tokens", #"{"name":"backend"}"#, token: admin)
+        XCTAssertEqual(answer.status, 403)
+    }
+
+    func testTheCredentialOfABackEndIsNoAdminToken() async throws {
+        let server = try start()
+        let now = server.now
+        let database = server.backend.stateFolder + "/rps.sqlite"
+        let projects = try await ProjectAdministration(database: database, audit: .off) { now }
+        _ = try await projects.add("shop", ProjectChange())
+        let service = try await projects.addToken("backend", project: "shop", days: 1).token
+        for target in ["/users", "/clients", "/projects", "/sessions"] {
+            XCTAssertEqual(try ask(server, "GET", target, token: service).status, 401, target)
+        }
+    }
+
+    func testTheSecretOfAClientIsNoAdminToken() async throws {
+        let server = try start()
+        let database = server.backend.stateFolder + "/rps.sqlite"
+        let clients = try await ClientAdministration(database: database, file: nil, audit: .off)
+        var change = ClientChange()
+        change.set(try XCTUnwrap(ClientMember.named("redirect-uri")), ["https://shop.example/cb"])
+        let made = try await clients.add("shop", change, secret: nil)
+        let secret = try XCTUnwrap(made.secret)
+        for target in ["/users", "/clients", "/projects", "/sessions"] {
+            for token in [secret, "shop:" + secret] {
+                XCTAssertEqual(try ask(server, "GET", target, token: token).status, 401, target)
+            }
+        }
+    }
+
     /// A page in a browser on this machine must not be able to use the API, even by a name that leads to the machine.
     func testHostAndOriginAreChecked() throws {
         let server = try start()

@@ -203,7 +203,7 @@ final class AdminUserTests: AdminAPITestCase {
                 _ = try await BrowserSessions(in: store).begin(login, at: now)
                 try await Consents(in: store).allow(["openid"], of: client, by: user, at: now)
                 try await ActivationCodes(in: store).issue(
-                    "ABCD", user: user, until: now.adding(seconds: 60), at: now)
+                    "ABCD", user: UserKey(user), until: now.adding(seconds: 60), at: now)
                 let authorization = Authorization(
                     clientID: "shop", login: login, sessionID: nil, scopes: ["openid"], claims: RequestedClaims(),
                     nonce: nil)

@@ -32,7 +32,7 @@ extension OpenIDFace {
     func removeDevice(_ request: Request, _ logger: Logger) async throws -> Response {
         try await changing(request, isSensitive: { _ in true }) { form in
             guard let identity = form.members["device"],
-                let id = try await service.removeDevice(identity, of: form.userID)
+                let id = try await service.removeDevice(identity, of: UserKey(text: form.userID))
             else { return saved }
             config.audit.record(.revoked(id, user: form.userID))
             await backChannel.tell(try await provider.endLogins(of: id.hex, of: form.userID), logger)
@@ -87,7 +87,7 @@ extension OpenIDFace {
         }
         let account = Account(
             session: session, profile: try await provider.profiles.profile(of: userID, at: now),
-            devices: try await service.devices(of: userID).filter { !$0.isRevoked }, consents: consents,
+            devices: try await service.devices(of: UserKey(text: userID)).filter { !$0.isRevoked }, consents: consents,
             sessions: sessions, names: names, sendsMail: mailer.sends, now: now)
         return AccountPage(pages: pages, account: account, base: config.path, csrf: cookie.formToken).page(
             isSaved: isSaved, refused: refused)

@@ -56,12 +56,17 @@ extension OpenIDFace {
     private func showAccount(_ request: Request, _ context: RequestContext) async throws -> Response {
         let pages = pages(request)
         do {
-            guard let cookie = cookies.session(request), let session = try await provider.session(cookie) else {
+            guard let cookie = cookies.session(request), let session = try await accountSession(cookie) else {
                 if request.query("error") != nil { return seeOther("/") }
                 return try await logInToAccount(request, context, isRecent: false)
             }
             return try await accountPage(pages, session, cookie, isSaved: request.query("saved") != nil).response()
         } catch is StoreError { return pages.failed.response(.serviceUnavailable) }
+    }
+
+    /// The session of a user of the server. Nil for one of a project: this server knows nothing about it but its devices.
+    private func accountSession(_ cookie: SessionCookie) async throws -> BrowserSession? {
+        try await provider.session(cookie).flatMap { $0.login.user.project == nil ? $0 : nil }
     }
 
     /// Begins a login that ends at the account page. `isRecent`: the user must enter the PIN again if the last time is
@@ -91,7 +96,7 @@ extension OpenIDFace {
             let token = members["csrf"], cookie.isFormToken(token)
         else { return pages.refusedForm.response(.forbidden) }
         do {
-            guard let session = try await provider.session(cookie) else { return seeOther(path(AccountPaths.page)) }
+            guard let session = try await accountSession(cookie) else { return seeOther(path(AccountPaths.page)) }
             guard !isSensitive(members) || provider.isRecent(session) else {
                 return seeOther(path(AccountPaths.login))
             }
