@@ -38,7 +38,7 @@ public enum BlindWrite: Sendable {
     /// exist, or begins with other bytes than `beginning`, first replaces it by `first`.
     /// Neither item may expire.
     case appendOrFill(ItemKey, [UInt8], slot: ItemKey, beginning: [UInt8], first: [UInt8])
-    /// Stores `new` if the value of the item is still `old`. The expiry does not change.
+    /// Stores `new` if the item is still stored as `old` (``Result/stored``). The expiry does not change.
     case replace(ItemKey, old: [UInt8], new: [UInt8])
     /// Deletes an item whose value begins with these bytes.
     case take(ItemKey, beginning: [UInt8])
@@ -49,10 +49,14 @@ public enum BlindWrite: Sendable {
     public struct Result: Sendable, Equatable {
         public let key: ItemKey
         public let item: StoredItem
+        /// The bytes that the engine keeps as the value of the item, which have more than the value if the items are bound to
+        /// their places (``BoundStore``).
+        public let stored: [UInt8]
 
-        public init(_ key: ItemKey, _ item: StoredItem) {
+        public init(_ key: ItemKey, _ item: StoredItem, stored: [UInt8]? = nil) {
             self.key = key
             self.item = item
+            self.stored = stored ?? item.value
         }
     }
 }

@@ -23,7 +23,7 @@ final class ActivationCodeTests: XCTestCase {
 
     private func issue(_ server: InProcess, seconds: Int = 60) async throws -> String {
         let path = server.backend.stateFolder + "/rps.sqlite"
-        return try await UserAdministration(database: path) { server.now }
+        return try await UserAdministration(database: ServiceDatabase(path)) { server.now }
             .issueCode(user: user, seconds: seconds, audit: .off)
     }
 

@@ -82,7 +82,8 @@ final class TrustBackEndTests: XCTestCase {
         _ = try client.register(user, token: XCTUnwrap(confirmed.object["actToken"] as? String))
         func lines() async throws -> [String] {
             let database = server.backend.stateFolder + "/rps.sqlite"
-            return try await ProfileAdministration(database: database, audit: .off).show(user)?.lines ?? []
+            return try await ProfileAdministration(database: ServiceDatabase(database), audit: .off).show(user)?.lines
+                ?? []
         }
         let before = try await lines()
         XCTAssertFalse(before.contains("email-verified: true"))

@@ -14,10 +14,12 @@ package struct ClientAdministration: Sendable {
     private let clock: Clock
 
     /// `file` is the file with clients that are not in the database. Nil if there is none.
-    package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+    package init(database: ServiceDatabase, file: String?, audit: Audit, clock: @escaping Clock = Moment.now)
+        async throws
+    {
         self.init(
             ClientRegistry(
-                in: try await openServiceDatabase(database),
+                in: try await database.open(),
                 file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none), audit: audit, clock: clock)
     }
 
