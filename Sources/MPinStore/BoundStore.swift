@@ -1,3 +1,4 @@
+import MPinSecrets
 import Synchronization
 
 /// Whether the servers of a store bind its items to their places (``RecordMAC``). It can only go forward.
@@ -25,7 +26,8 @@ package final class Binding: Sendable {
 
 /// A store that binds items to their places by a MAC (``RecordMAC``), and refuses those that somebody else has written.
 ///
-/// A call that meets a refused item throws ``StoreError/unusable(_:)`` and changes nothing.
+/// A call that meets a refused item throws ``StoreError/unusable(_:)`` and returns nothing of it. A closure is not run then;
+/// a blind write was made, but what it has written is refused, too, unless it was whole.
 package struct BoundStore: Store {
     /// What is told of each refused item.
     package typealias Observer = @Sendable (ItemKey) -> Void
@@ -100,7 +102,7 @@ package struct BoundStore: Store {
     private func observed<Result>(_ call: () async throws -> Result) async throws -> Result {
         do { return try await call() } catch let refused as RefusedRecord {
             observer(refused.place)
-            throw StoreError.unusable("a record of \(refused.place.table) was refused: its MAC is missing or wrong")
+            throw StoreError.unusable("\(refused.place.shown) was refused: its MAC is missing or wrong")
         }
     }
 }
@@ -108,6 +110,18 @@ package struct BoundStore: Store {
 /// An item that was refused, by its place.
 private struct RefusedRecord: Error {
     let place: ItemKey
+}
+
+extension ItemKey {
+    /// The place in messages for an operator.
+    package var shown: String { "the record \(shownKey) of \(table)" }
+
+    /// The key for a log, which may contain neither what a person types in nor the hash of an M-Pin ID: 16 hex digits, with which
+    /// a key that is a hash begins, or else the SHA-256 of the key.
+    package var shownKey: String {
+        let isHash = key.utf8.count == 2 * SHA256.size && Hex.decode(key) != nil
+        return isHash ? String(key.prefix(16)) : "SHA-256 " + Hex.encode(Array(SHA256.hash(Array(key.utf8)).prefix(8)))
+    }
 }
 
 /// How items are stored during one call.

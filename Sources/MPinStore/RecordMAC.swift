@@ -90,6 +90,7 @@ extension RecordMAC {
 
 extension RecordMAC {
     /// The item without MACs. Throws ``Refused`` for a MAC that is wrong; and, unless `takesPlain`, for a part without one.
+    /// With `takesPlain`, the wrong MAC of an appended part cannot be told from plain bytes; who reads the value refuses them.
     package func opened(_ item: StoredItem, at place: ItemKey, takesPlain: Bool) throws -> StoredItem {
         let owner = owner(place, item.value)
         let found = try item.value.withUnsafeBytes { value in
@@ -124,7 +125,7 @@ extension RecordMAC {
         var (found, end, isExpiryChecked) = ([Range<Int>](), value.count, false)
         while end > 0 {
             guard let last = part(value, endingAt: end, at: place, owner) else {
-                guard takesPlain else { throw Refused() }
+                guard takesPlain, Self.form(value, endingAt: end)?.kind != .value else { throw Refused() }
                 end -= 1
                 let next = found.last?.lowerBound == end + 1 ? found.popLast() : nil
                 found.append(end..<(next?.upperBound ?? end + 1))

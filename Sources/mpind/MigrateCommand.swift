@@ -10,12 +10,17 @@ struct MigrateDatabase: AsyncParsableCommand {
             its role may. With this command, the role that owns the tables does it before, also while servers of the version \
             before are running, and the servers' role needs no right to change tables.
 
-            Records have a MAC, which binds each to its place. In a database that servers of an earlier version have made, \
-            they get it with --seal, when no server of an earlier version uses the database any more; servers may run \
-            meanwhile. From then on a record without a MAC is refused.
+            With --seal, when no server of an earlier version uses the database any more: records get a MAC, which binds \
+            each to its place, and from then on a record without one is refused; names in the stores that other services \
+            may use, too, carry the id of the service (`mpind service show`). Servers may be running. What is short-lived \
+            ends then: who is in the middle of a login begins again. A new database needs none of this.
             """)
 
-    @Flag(help: "Give all records MACs. No server of an earlier version can use the database afterwards.")
+    @Flag(
+        help: """
+            Give all records MACs, and let names carry the id of the service. No server of an earlier version can use the \
+            database afterwards.
+            """)
     var seal = false
 
     @Flag(
@@ -47,15 +52,15 @@ struct MigrateDatabase: AsyncParsableCommand {
     private func sealRecords() async throws {
         let (database, audit) = try operating.open()
         let sealing = try RecordSealing(database.service())
-        guard let done = try await reseal ? sealing.reseal() : sealing.seal() else {
-            return operating.output.print(RecordSealing.Outcome(), "nothing to do: all records have MACs")
-        }
+        let done = try await reseal ? sealing.reseal() : sealing.seal()
+        guard !done.wasDone else { return operating.output.print(done, "nothing to do: all records have MACs") }
         audit.record(
             .command(
                 reseal ? "migrate --reseal" : "migrate --seal",
-                [("records", String(done.records)), ("wrong", String(done.wrong))]))
+                [("service", done.service), ("records", String(done.records)), ("wrong", String(done.wrong))]))
         let wrong = done.wrong > 0 ? "; \(done.wrong) had a wrong one" : ""
-        operating.output.print(done, "\(done.records) records have got a MAC\(wrong)")
+        operating.output.print(
+            done, "\(done.records) records have got a MAC\(wrong); names carry the id \(done.service)")
     }
 
     private struct Steps: Encodable {

@@ -118,7 +118,7 @@ struct DatabaseOptions: ParsableArguments {
 
     /// The paths and URLs of all databases that the command works on, whatever their engines are.
     func places() throws -> [String] {
-        guard stateDir != nil else { return [try service()] }
+        guard stateDir != nil else { return [try service().url] }
         return try paths().map(\.path) + (database.map { [$0] } ?? [])
     }
 

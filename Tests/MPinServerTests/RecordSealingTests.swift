@@ -2,6 +2,7 @@ import Foundation
 import LoopbackServer
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinStore
 import XCTest
 
@@ -11,10 +12,13 @@ final class RecordSealingTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private var state: String { backend.stateFolder }
     private var database: String { state + "/rps.sqlite" }
+    private var older: String { state + "-older" }
     private var client: TestClient { TestClient(backend: backend) }
 
     override func tearDown() {
-        for folder in [state, state + "-copy"] { try? FileManager.default.removeItem(atPath: folder) }
+        for path in [state, state + "-copy", older, older + "-wal"] {
+            try? FileManager.default.removeItem(atPath: path)
+        }
     }
 
     private func started(_ more: [String] = []) throws -> Mpind {
@@ -53,6 +57,16 @@ final class RecordSealingTests: XCTestCase {
         }
     }
 
+    /// Copies the database of a stopped server with `cp`. Its newest changes may stand in the log beside it.
+    private func copy(_ path: String, to other: String) throws {
+        for suffix in ["", "-wal"] {
+            try? FileManager.default.removeItem(atPath: other + suffix)
+            guard suffix == "" || FileManager.default.fileExists(atPath: path + suffix) else { continue }
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: other + suffix)
+        }
+        try? FileManager.default.removeItem(atPath: other + "-shm")
+    }
+
     private func seal() throws {
         let done = try run("migrate", "--seal", "--state-dir", state)
         XCTAssertEqual(done.code, 0, done.error)
@@ -72,6 +86,8 @@ final class RecordSealingTests: XCTestCase {
         mpind = try started()
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
         mpind.stop(SIGTERM)
+        let early = try run("doctor", "--state-dir", state)
+        XCTAssertTrue(early.output.contains("note: \(database): records: records have no MACs"), early.output)
         try exchange()
         try seal()
         XCTAssertEqual(
@@ -80,11 +96,16 @@ final class RecordSealingTests: XCTestCase {
         mpind = try started(["--admin-listen", "127.0.0.1:\(port)"])
         let permit = try client.timePermit(alice)
         try exchange()
-        XCTAssertEqual(try client.pass2(client.pass1(alice, pin: "1234", permit: permit)).status, 500)
+        XCTAssertEqual(try client.pass2(client.pass1(alice, pin: "1234", permit: permit)).status, 503)
         XCTAssertTrue(mpind.logText.contains("a record was refused"), mpind.logText)
         let metrics = try backend.call("GET", "/metrics", port: port).text
         XCTAssertTrue(
             metrics.contains(#"mpin_store_refused_records_total{store="lasting",table="identity"} "#), metrics)
+        let doctor = try run("doctor", "--state-dir", state)
+        XCTAssertEqual(doctor.code, 3, doctor.error)
+        XCTAssertEqual(doctor.output.components(separatedBy: " of identity: its MAC is missing or wrong\n").count, 3)
+        let listed = try run("user", "list", "--state-dir", state)
+        XCTAssertTrue(listed.error.contains("of identity was refused: its MAC is missing or wrong"), listed.error)
         mpind.stop(SIGTERM)
         try exchange()
         mpind = try started()
@@ -119,13 +140,54 @@ final class RecordSealingTests: XCTestCase {
         try exchange()
         let done = try run("migrate", "--reseal", "--state-dir", state)
         XCTAssertEqual(done.code, 0, done.error)
-        XCTAssertEqual(done.output, "2 records have got a MAC; 2 had a wrong one\n")
+        XCTAssertTrue(done.output.hasPrefix("2 records have got a MAC; 2 had a wrong one; "), done.output)
         mpind = try started()
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
         mpind.stop(SIGTERM)
         let log = try String(contentsOfFile: state + "/audit/audit.jsonl", encoding: .utf8)
-        XCTAssertTrue(log.contains(#""command":"migrate --reseal","records":"2","wrong":"2""#), log)
+        XCTAssertTrue(log.contains(#""command":"migrate --reseal","service":""#), log)
+        XCTAssertTrue(log.contains(#""records":"2","wrong":"2""#), log)
         XCTAssertEqual(try run("audit", "verify", "--state-dir", state).code, 0)
+    }
+
+    /// A copy beside the first service has records of its own, and the renewal of its id loses none and takes none as it is.
+    func testTheRecordsOfACopyWithAnIDOfItsOwnAreItsOwn() throws {
+        var mpind = try started()
+        let alice = try client.register("alice@example.com", pin: "1234")
+        _ = try client.register("bob@example.com", pin: "4321")
+        mpind.waitForFile(state + "/rps.sealed")
+        mpind.stop(SIGTERM)
+        try copy(database, to: state + "/first.sqlite")
+        try exchange()
+        let refused = try run("service", "renew-id", "--state-dir", state)
+        XCTAssertEqual(refused.code, 1)
+        XCTAssertTrue(refused.error.contains("of identity: its MAC is wrong"), refused.error)
+        try exchange()
+        XCTAssertEqual(try run("user", "list", "--state-dir", state).code, 0, "nothing has changed")
+        // A renewal that was interrupted.
+        let path = database
+        let next = try finish {
+            let store = try SQLiteStore(path: path)
+            let next = try await ServiceID.beginRenewal(in: store, at: .now())
+            await store.drain()
+            return next
+        }
+        mpind = try Mpind(backend)
+        mpind.waitForLog("repeat `mpind service renew-id`")
+        XCTAssertNotEqual(mpind.stop(SIGTERM), 0)
+        let renewed = try run("service", "renew-id", "--state-dir", state)
+        XCTAssertEqual(renewed.output, next + "  in names\n", renewed.error)
+        mpind = try started()
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        mpind.stop(SIGTERM)
+        let connection = try SQLiteConnection(path: database)
+        try connection.run("ATTACH '\(state)/first.sqlite' AS first")
+        try connection.run(
+            """
+            UPDATE item SET value = (SELECT value FROM first.item f WHERE f.kind = item.kind AND f.key = item.key)
+            WHERE kind = 'identity'
+            """)
+        XCTAssertEqual(try run("doctor", "--database", database).code, 3, "records of the first service")
     }
 
     func testCommandsNeedTheKeyOfTheRecords() throws {
@@ -155,12 +217,7 @@ final class RecordSealingTests: XCTestCase {
         )
         mpind.waitForFile(state + "/rps.sealed")
         mpind.stop(SIGTERM)
-        let copy = state + "-copy"
-        try FileManager.default.copyItem(atPath: database, toPath: copy)
-        func putBack() throws {
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + suffix) }
-            try FileManager.default.copyItem(atPath: copy, toPath: database)
-        }
+        try copy(database, to: older)
         mpind = try started()
         for pin in ["9999", "9998", "9997"] { _ = try client.login(bob, pin: pin) }
         XCTAssertEqual(try client.login(alice, pin: "9999").status, 401)
@@ -170,7 +227,7 @@ final class RecordSealingTests: XCTestCase {
         mpind = try started()
         XCTAssertEqual(try client.login(bob, pin: "4321").status, 410)
         mpind.stop(SIGTERM)
-        try putBack()
+        try copy(older, to: database)
         mpind = try Mpind(backend)
         mpind.waitForLog("older than the audit log")
         XCTAssertNotEqual(mpind.stop(SIGTERM), 0)
@@ -182,6 +239,26 @@ final class RecordSealingTests: XCTestCase {
         XCTAssertEqual(try client.login(bob, pin: "9999").status, 401)
         mpind.stop(SIGTERM)
         XCTAssertEqual(try run("audit", "verify", "--state-dir", state).code, 0)
+    }
+
+    /// What operators do while no server runs is in the log and in the database.
+    func testBlocksAndRevocationsThatAnOlderFileLacksAreFound() throws {
+        var mpind = try started()
+        for name in ["alice", "bob"] { _ = try client.register("\(name)@example.com", pin: "1234") }
+        mpind.waitForFile(state + "/rps.sealed")
+        mpind.stop(SIGTERM)
+        for (command, name) in [("block", "alice"), ("revoke", "bob")] {
+            try copy(database, to: older)
+            XCTAssertEqual(try run("user", command, "\(name)@example.com", "--state-dir", state).code, 0)
+            mpind = try started()
+            mpind.stop(SIGKILL)
+            try copy(older, to: database)
+            mpind = try Mpind(backend)
+            mpind.waitForLog("older than the audit log")
+            XCTAssertNotEqual(mpind.stop(SIGTERM), 0, command)
+            XCTAssertTrue(mpind.logText.contains("older than the audit log"), mpind.logText)
+            try started(["--accept-older-database"]).stop(SIGTERM)
+        }
     }
 
     /// A backup from the time before gets MACs when it is put back, and keeps what has happened since.

@@ -217,6 +217,14 @@ final class BoundStoreTests: XCTestCase {
         XCTAssertEqual(RecordMAC.stripped(item("plain")), item("plain"))
     }
 
+    /// Also while items without MACs are taken, a value with the MAC of another place is none without a MAC.
+    func testAValueOfAnotherPlaceIsRefusedAlsoBeforeAllHaveMACs() async throws {
+        _ = try await bound(.begun).create(one, item("right"), at: now)
+        let good = try await stored(one)
+        try await put(good, two)
+        for state in [Binding.State.none, .begun] { await requireRefused(two, bound(state)) }
+    }
+
     func testAStateNeverGoesBack() {
         let binding = Binding(.complete)
         binding.advance(to: .none)

@@ -265,7 +265,13 @@ extension Daemon {
         if let server, server.config.shortLived == config.shortLived, !(server.shortLived is MemoryStore) {
             return server.shortLived
         }
-        return try await shortLivedStore(config.shortLived)
+        let store = try await shortLivedStore(config.shortLived)
+        if let server { return bound(store, "short-lived", server.binding) }
+        guard let id = parts.names.service, !(store is MemoryStore) else { return store }
+        // All names of an RPA alone carry its id, so no server of the version before has written any record there.
+        return BoundStore(
+            store, RecordMAC(secret: config.linkKey, service: id), Binding(.complete),
+            observer: refusedRecords("short-lived"))
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
@@ -344,7 +350,7 @@ extension Daemon {
             throw StartError(
                 """
                 \(StoreURL.shown(config.database)): its service id is bound to another key file. Give that one; or, if this \
-                is a copy with keys of its own, run `mpind service renew-id`
+                is a copy with keys of its own, run `mpind migrate --reseal`
                 """)
         }
     }
@@ -438,8 +444,8 @@ extension Daemon {
         guard config.acceptsOlderDatabase else {
             let more = missing.count > 10 ? " and \(missing.count - 10) more" : ""
             throw StartError(
-                "\(path): older than the audit log: wrong PINs or blocks are missing of "
-                    + missing.prefix(10).joined(separator: ", ") + more
+                "\(path): older than the audit log: wrong PINs, blocks or revocations are missing of the identities "
+                    + missing.prefix(10).map { $0.prefix(16) + "…" }.joined(separator: ", ") + more
                     + "; put the newest copy back, or start once with --accept-older-database")
         }
         age.accept(missing, config.audit)
@@ -451,11 +457,15 @@ extension Daemon {
     /// it.
     private func bound(_ store: any Store, _ name: String, _ binding: ServiceBinding?) -> any Store {
         guard let binding, !(store is MemoryStore) else { return store }
-        return binding.bound(store) { [metrics, logger] place in
-            metrics.count(.refusedRecords, [name, place.table])
+        return binding.bound(store, observer: refusedRecords(name))
+    }
+
+    private func refusedRecords(_ store: String) -> BoundStore.Observer {
+        { [metrics, logger] place in
+            metrics.count(.refusedRecords, [store, place.table])
             logger.error(
                 "a record was refused: its MAC is missing or wrong",
-                metadata: ["store": "\(name)", "table": "\(place.table)", "key": "\(place.shownKey)"])
+                metadata: ["store": "\(store)", "table": "\(place.table)", "key": "\(place.shownKey)"])
         }
     }
 

@@ -10,7 +10,7 @@ package struct SealedMark: Sendable {
 
     /// `keyFile`: the path of the server's own key file.
     package init(keyFile: String) {
-        path = (keyFile.hasSuffix(".key") ? String(keyFile.dropLast(4)) : keyFile) + ".sealed"
+        path = (keyFile.hasSuffix(".key") ? String(keyFile.dropLast(".key".utf8.count)) : keyFile) + ".sealed"
     }
 
     /// Whether a server with this key has seen MACs.

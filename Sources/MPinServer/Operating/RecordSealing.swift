@@ -6,12 +6,14 @@ import MPinStore
 package struct RecordSealing: Sendable {
     /// What was done.
     package struct Outcome: Sendable, Encodable {
+        /// The id of the service, 32 hex digits, which names in shared stores carry from now on.
+        package let service: String
         /// How many records have got a new MAC.
-        package var records = 0
+        package fileprivate(set) var records = 0
         /// How many of them had a wrong one.
-        package var wrong = 0
-
-        package init() {}
+        package fileprivate(set) var wrong = 0
+        /// Whether all records had MACs before.
+        package fileprivate(set) var wasDone = false
     }
 
     private let database: ServiceDatabase
@@ -19,6 +21,8 @@ package struct RecordSealing: Sendable {
 
     /// How many records one change of the store takes, so that a login waits for one such change at most.
     private static let pageSize = 100
+
+    private static let wrongMAC = "its MAC is wrong: find out who has changed it, then run `mpind migrate --reseal`"
 
     package init(_ database: ServiceDatabase) throws {
         self.database = database
@@ -29,38 +33,38 @@ package struct RecordSealing: Sendable {
         self.keyFile = keyFile
     }
 
-    /// Lets all servers write MACs, waits until they do, and then gives MACs to the records that have none. Afterwards a
-    /// record without a MAC is refused. Servers may run, but none of the version before. Nil if it was done before. If the
-    /// command is interrupted, it is repeated.
-    package func seal() async throws -> Outcome? {
+    /// Lets all servers write MACs and the id of the service into their names, waits until they do, and then gives MACs to the
+    /// records that have none. Afterwards a record without a MAC is refused. Servers may run, but none of the version before.
+    /// If the command is interrupted, it is repeated. Throws `StartError`.
+    package func seal() async throws -> Outcome {
         // Where no server runs, nobody has to learn of it.
         if let store = try? await alone() { return try await seal(store, waits: false) }
         return try await seal(database.unbound(), waits: true)
     }
 
-    private func seal(_ store: any Store, waits: Bool) async throws -> Outcome? {
+    private func seal(_ store: any Store, waits: Bool) async throws -> Outcome {
+        let id = try await id(of: store)
         guard try await ServiceBinding.state(of: store, at: now(store)) != .complete else {
-            try SealedMark(keyFile: keyFile).make()
-            return nil
+            note()
+            return Outcome(service: id, wasDone: true)
         }
-        let mac: RecordMAC
-        do { mac = try await self.mac(of: store) } catch is ServiceID.ForeignKey { throw ServiceBinding.foreignKey }
-        let begin = try await ServiceID.seal(in: store, at: now(store)).adding(seconds: 2 * ServiceID.watchSeconds + 1)
+        let begin = try await ServiceID.seal(in: store, at: now(store))
         while waits, try await now(store) < begin { try await Task.sleep(for: .milliseconds(200)) }
-        return try await complete(store, mac)
+        return try await complete(store, id)
     }
 
     /// Gives MACs to the records of a database that nobody uses, if the records of the server's have them.
     func follow(_ store: any Store) async throws {
         guard SealedMark(keyFile: keyFile).isThere else { return }
         guard try await ServiceBinding.state(of: store, at: now(store)) != .complete else { return }
-        _ = try await complete(store, mac(of: store))
+        _ = try await complete(store, id(of: store))
     }
 
-    private func complete(_ store: any Store, _ mac: RecordMAC) async throws -> Outcome {
-        let outcome = try await rewrite(store) { item, place in
+    private func complete(_ store: any Store, _ id: String) async throws -> Outcome {
+        let mac = try mac(id)
+        let outcome = try await rewrite(store, Outcome(service: id)) { item, place in
             if (try? mac.opened(item, at: place, takesPlain: false)) != nil { return nil }
-            return (mac.bound(try mac.opened(item, at: place, takesPlain: true), at: place), false)
+            return (mac.bound(try Self.opened(item, place, mac, takesPlain: true), at: place), false)
         }
         try await finish(store)
         return outcome
@@ -70,14 +74,12 @@ package struct RecordSealing: Sendable {
     private func now(_ store: any Store) async throws -> Moment { try await store.time() ?? .now() }
 
     /// Gives new MACs to all records, whatever they had: after the key was lost or changed, or when the operator has found out
-    /// what somebody else has changed. No server may run.
+    /// what somebody else has changed. No server may run. Throws `StartError`.
     package func reseal() async throws -> Outcome {
         let store = try await alone()
-        do { _ = try await self.mac(of: store) } catch is ServiceID.ForeignKey {
-            _ = try await ServiceID.renew(in: store, key: try loadKey(keyFile), at: .now())
-        }
-        let mac = try await self.mac(of: store)
-        let outcome = try await rewrite(store) { item, place in
+        let id = try await ownID(of: store)
+        let mac = try mac(id)
+        let outcome = try await rewrite(store, Outcome(service: id)) { item, place in
             if (try? mac.opened(item, at: place, takesPlain: false)) != nil { return nil }
             let plain = RecordMAC.stripped(item)
             return (mac.bound(plain, at: place), plain != item)
@@ -86,26 +88,55 @@ package struct RecordSealing: Sendable {
         return outcome
     }
 
-    /// Gives the service another id, and its records the MACs of that. No server may run. A record whose MAC is wrong is
-    /// refused, unless the key is another one, too.
+    /// The id of the service; another one if it is bound to another key, or was about to be renewed.
+    private func ownID(of store: any Store) async throws -> String {
+        let (key, now) = (try loadKey(keyFile), Moment.now())
+        if try await !ServiceID.isRenewing(in: store, at: now) {
+            do { return try await ServiceID.find(in: store, key: key, at: now).text } catch is ServiceID.ForeignKey {}
+        }
+        return try await ServiceID.renew(in: store, key: key, at: now).text
+    }
+
+    /// Gives the service another id, and its records the MACs of that. No server may run. If it is interrupted, it is repeated,
+    /// and no server starts before. Throws `StartError`, also if a record has the MAC of another key, or a wrong one; then
+    /// nothing has changed.
     func renewID() async throws -> ServiceID {
         let store = try await alone()
-        let old = try? await mac(of: store)
-        let id = try await ServiceID.renew(in: store, key: loadKey(keyFile), at: .now())
-        guard try await ServiceBinding.state(of: store, at: .now()) == .complete else { return id }
-        let new = try await mac(of: store)
-        _ = try await rewrite(store) { item, place in
-            let plain = try old?.opened(item, at: place, takesPlain: false) ?? RecordMAC.stripped(item)
-            return (new.bound(plain, at: place), false)
+        let key = try loadKey(keyFile)
+        guard try await ServiceBinding.state(of: store, at: .now()) != .none else {
+            return try await ServiceID.renew(in: store, key: key, at: .now())
         }
-        try await finish(store)
+        let (old, takesPlain) = (
+            try await mac(id(of: store)), try await ServiceBinding.state(of: store, at: .now()) != .complete
+        )
+        if try await !ServiceID.isRenewing(in: store, at: .now()) {
+            _ = try await rewrite(store, Outcome(service: "")) { item, place in
+                _ = try Self.opened(item, place, old, takesPlain: takesPlain)
+                return nil
+            }
+        }
+        let new = try mac(try await ServiceID.beginRenewal(in: store, at: .now()))
+        _ = try await rewrite(store, Outcome(service: "")) { item, place in
+            if (try? new.opened(item, at: place, takesPlain: false)) != nil { return nil }
+            return (new.bound(try Self.opened(item, place, old, takesPlain: takesPlain), at: place), false)
+        }
+        let id = try await ServiceID.renew(in: store, key: key, at: .now())
+        if let file = store as? SQLiteStore { await file.drain() }
         return id
     }
 
-    private func mac(of store: any Store) async throws -> RecordMAC {
-        let key = try loadKey(keyFile)
-        let id = try await ServiceID.find(in: store, key: key, at: .now())
-        return RecordMAC(secret: key, service: id.text, owner: Identities.owner)
+    private func id(of store: any Store) async throws -> String {
+        try await ServiceBinding.id(of: store, loadKey(keyFile), at: now(store))
+    }
+
+    private func mac(_ id: String) throws -> RecordMAC { ServiceBinding.mac(id, try loadKey(keyFile)) }
+
+    private static func opened(
+        _ item: StoredItem, _ place: ItemKey, _ mac: RecordMAC, takesPlain: Bool
+    ) throws -> StoredItem {
+        do { return try mac.opened(item, at: place, takesPlain: takesPlain) } catch is RecordMAC.Refused {
+            throw StartError("\(place.shown): \(wrongMAC)")
+        }
     }
 
     private func alone() async throws -> any Store {
@@ -121,17 +152,20 @@ package struct RecordSealing: Sendable {
     private func finish(_ store: any Store) async throws {
         try await ServiceID.seal(in: store, at: .now())
         try await ServiceBinding.finish(store, at: .now())
-        try SealedMark(keyFile: keyFile).make()
+        note()
         if let file = store as? SQLiteStore { await file.drain() }
     }
 
-    /// Replaces each record for which `change` returns another one.
+    /// Notes beside the key what the servers note, too, and warn of if they cannot.
+    private func note() { try? SealedMark(keyFile: keyFile).make() }
+
+    /// Replaces each record for which `change` returns another one, and counts them.
     private func rewrite(
-        _ store: any Store,
+        _ store: any Store, _ start: Outcome,
         _ change: @escaping @Sendable (StoredItem, ItemKey) throws -> (item: StoredItem, wasWrong: Bool)?
     ) async throws -> Outcome {
-        guard let whole = store as? any WholeStore else { return Outcome() }
-        var (outcome, last) = (Outcome(), ItemKey?.none)
+        guard let whole = store as? any WholeStore else { return start }
+        var (outcome, last) = (start, ItemKey?.none)
         while true {
             let keys = try await whole.items(after: last, limit: Self.pageSize, at: .now()).map(\.key)
             guard let end = keys.last else { return outcome }
@@ -139,7 +173,7 @@ package struct RecordSealing: Sendable {
             last = end
             guard !bound.isEmpty else { continue }
             let page = try await whole.transaction(bound, at: .now(), .durable) { items in
-                var page = Outcome()
+                var page = Outcome(service: "")
                 for key in bound {
                     guard let item = items[key], let changed = try change(item, key) else { continue }
                     items[key] = changed.item

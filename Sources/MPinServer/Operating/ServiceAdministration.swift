@@ -21,25 +21,9 @@ package enum ServiceAdministration {
         return try await ServiceID.read(in: database.unbound(), at: now).map { Entry($0, at: now) }
     }
 
-    /// Lets names in shared stores carry the id of the service with this database, which servers may use meanwhile. Nil if
-    /// it has none yet. Throws `StartError`.
-    package static func seal(_ database: String) async throws -> Entry? {
-        let now = Moment.now()
-        do {
-            let store = try await openServiceDatabase(database)
-            guard try await ServiceID.read(in: store, at: now) != nil else { return nil }
-            try await ServiceID.seal(in: store, at: now)
-            return try await ServiceID.read(in: store, at: now).map { Entry($0, at: now) }
-        } catch let error as StoreError { throw StartError("\(StoreURL.shown(database)): \(error)") }
-    }
-
-    /// Gives the stopped service with this database another id, bound to the key of its servers. Throws `StartError`.
+    /// Gives the stopped service with this database another id, bound to the key of its servers, and its records the
+    /// MACs of that. Throws `StartError`.
     package static func renew(_ database: ServiceDatabase) async throws -> Entry {
-        do {
-            return Entry(try await RecordSealing(database).renewID(), at: .now())
-        } catch is RecordMAC.Refused {
-            throw StartError(
-                "the MAC of a record is wrong: find out who has changed it, then run `mpind migrate --reseal`")
-        }
+        Entry(try await RecordSealing(database).renewID(), at: .now())
     }
 }

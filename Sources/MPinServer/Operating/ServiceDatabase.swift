@@ -4,7 +4,7 @@ package import MPinStore
 
 /// The database of an RPS, and the key file of its server, from which the key of its records' MACs is derived.
 package struct ServiceDatabase: Sendable {
-    let url: String
+    package let url: String
     /// The path of the server's own key file; nil if nobody has named it and it is not beside the database.
     let keyFile: String?
 
@@ -16,7 +16,7 @@ package struct ServiceDatabase: Sendable {
 
     private static func besides(_ url: String) -> String? {
         guard let path = try? StoreURL(url).file() else { return nil }
-        let key = (path.hasSuffix(".sqlite") ? String(path.dropLast(7)) : path) + ".key"
+        let key = (path.hasSuffix(".sqlite") ? String(path.dropLast(".sqlite".utf8.count)) : path) + ".key"
         return access(key, F_OK) == 0 ? key : nil
     }
 
@@ -42,7 +42,7 @@ package struct ServiceDatabase: Sendable {
 
     /// Adds the MACs to an open database. With `isOlder`, its records may have none, although the server's had.
     func bound(_ store: any Store, isOlder: Bool = false) async throws -> any Store {
-        guard let keyFile, access(keyFile, F_OK) == 0 else {
+        guard let keyFile, access(keyFile, F_OK) == 0 || errno != ENOENT else {
             guard try await ServiceBinding.state(of: store, at: .now()) == .none else {
                 throw StartError(
                     "\(StoreURL.shown(url)): its records have MACs: give --service-key-file, --config or --state-dir")

@@ -151,7 +151,7 @@ package enum ServerOptions {
 
     static let acceptOlderDatabase = ServerOption<Bool>.flag(
         "accept-older-database",
-        "Start although the SQLite file lacks wrong PINs or blocks that the audit log has. For one start: somebody may have put an older file back."
+        "Start although the SQLite file lacks wrong PINs, blocks or revocations that the audit log has. For one start: somebody may have put an older file back."
     )
 
     static let allInOne = [
