@@ -13,16 +13,20 @@ public struct BlindForm<Outcome: Sendable>: Sendable {
     /// Where the items are in the order in which an engine locks those of several changes. All changes of an item name the
     /// same place. Nil: at their keys, or the slot of ``BlindWrite/appendOrFill(_:_:slot:beginning:first:)``.
     public let place: ItemKey?
+    /// Whether the outcome needs what is in the items. If not, it may get values as an engine keeps them, because a store need
+    /// not check what nobody reads (``BoundStore``).
+    public let readsItems: Bool
     /// Returns the outcome, given the result of each write. Nil if the change must be made by its closure after all;
     /// then no write may have changed anything.
     public let outcome: @Sendable ([BlindWrite.Result?]) throws -> Outcome?
 
     public init(
-        _ writes: [BlindWrite], place: ItemKey? = nil,
+        _ writes: [BlindWrite], place: ItemKey? = nil, readsItems: Bool = true,
         outcome: @escaping @Sendable ([BlindWrite.Result?]) throws -> Outcome?
     ) {
         self.writes = writes
         self.place = place
+        self.readsItems = readsItems
         self.outcome = outcome
     }
 }

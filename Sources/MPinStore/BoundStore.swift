@@ -204,8 +204,10 @@ private struct BoundChange<Change: NamedChange>: NamedChange {
     func blindForm() throws -> BlindForm<Change.Outcome>? {
         guard let blind = try change.blindForm() else { return nil }
         let (writes, form) = (blind.writes, form)
-        return BlindForm(writes.map { form.stored($0) }, place: blind.place) { results in
-            try blind.outcome(zip(writes, results).map { try form.opened($1, of: $0) })
+        let readsItems = blind.readsItems
+        return BlindForm(writes.map { form.stored($0) }, place: blind.place, readsItems: readsItems) { results in
+            guard readsItems else { return try blind.outcome(results) }
+            return try blind.outcome(zip(writes, results).map { try form.opened($1, of: $0) })
         }
     }
 }

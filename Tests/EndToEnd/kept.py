@@ -31,8 +31,8 @@ class Kept:
         self, folder: Path, issuer: str, service: Sequence[str], register: Callable[[str], Phone], lost: Sequence[int] = ()
     ) -> None:
         """folder: a new one, by whose name all are called. issuer: the URL of the OpenID provider. service: the options by
-        which operators' commands find the database. register: registers a user. lost: statuses by which a proxy says that it has lost the
-        connection to a server."""
+        which operators' commands find the database. register: registers a user. lost: statuses by which a proxy says that it
+        has lost the connection to a server."""
         folder.mkdir()
         self.registered: list[Phone] = []
         self.revoked: list[Phone] = []

@@ -94,8 +94,8 @@ def expanded(folder: Path, before: Server, after: Server, database: Database) ->
 
 def sealed(nodes: list[Server], database: Database) -> str:
     """Gives the records MACs, when no server of the earlier version runs any more: first the servers write them, and then all
-    records have one. Only logins that had begun may fail, and no wrong PIN is forgotten. A record without a MAC is refused, until the
-    operator takes it as it is."""
+    records have one. Only logins that had begun may fail, and no wrong PIN is forgotten. A record without a MAC is refused,
+    until the operator takes it as it is."""
     before, after, other = nodes
     place = after.service(database.url)
     kept, twice = (registered([after], f"{name}@example.com") for name in ("sealed", "sealed-twice"))
@@ -113,6 +113,9 @@ def sealed(nodes: list[Server], database: Database) -> str:
     wait_until(lambda: Path(after.state, "rps.sealed").exists())
     kept.login(PIN)
     assert refusal(twice, "4323") == 410
+    # Whoever goes back to the earlier version by mistake changes nothing.
+    late = subprocess.run([str(before.program), *before.options], capture_output=True, timeout=60)
+    assert late.returncode == 1, late.stderr
     database.ask("UPDATE lasting_item SET value = substr(value, 1, length(value) - 29) WHERE kind = 'identity'")
     assert refusal(kept, PIN) == 503
     after.kill()
