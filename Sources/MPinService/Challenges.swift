@@ -209,7 +209,9 @@ private struct AddChallenge: NamedChange {
 
     func blindForm() throws -> BlindForm<Int>? {
         let alone = try Table<LiveChallenges>.item(.init(LiveChallenges([challenge]), expires: challenge.expires))
-        return BlindForm([.append(key, step.packed, otherwise: alone)]) { $0.first??.item.value.count }
+        return BlindForm([.append(key, step.packed, otherwise: alone)], readsItems: false) {
+            $0.first??.item.value.count
+        }
     }
 }
 

@@ -7,6 +7,8 @@ package import MPinStore
 /// which IDs exist. The wrong PINs of unknown IDs are counted in a fixed number of slots, so that invented IDs fill
 /// neither memory nor disk.
 package struct Identities: Sendable {
+    private static let tables = (known: "identity", unknown: "unknown_identity")
+
     private let known: Table<IdentityRecord>
     private let unknown: Table<IdentityRecord>
     private let slots: Slots
@@ -20,8 +22,8 @@ package struct Identities: Sendable {
     package init(
         in store: any Store, slots: Slots, policy: AttemptPolicy, reserving durability: Durability = .ordered
     ) {
-        known = Table("identity", in: store)
-        unknown = Table("unknown_identity", in: store)
+        known = Table(Self.tables.known, in: store)
+        unknown = Table(Self.tables.unknown, in: store)
         self.slots = slots
         self.policy = policy
         suspensions = Suspensions(in: store)
@@ -87,6 +89,14 @@ package struct Identities: Sendable {
     /// and takes equally long to read and to write.
     private static func paddedName(_ id: MPinID) -> String { id.key + padding }
     private static let padding = String(repeating: "0", count: 210)
+
+    /// The place that the MAC of an appended attempt names (``RecordMAC/Owner``).
+    package static let owner: RecordMAC.Owner = { place, value in
+        guard place.table == tables.unknown else { return place }
+        // The name is the first member of a record, after its version and the length of the name.
+        let name = value.dropFirst(5).prefix(placeholderKey.utf8.count)
+        return ItemKey(tables.known, String(decoding: name, as: UTF8.self))
+    }
 
     /// A key as long as that of an M-Pin ID.
     private static let placeholderKey = String(repeating: "0", count: 64)
@@ -209,7 +219,7 @@ package struct Attempt: Sendable {
     /// The block that has begun because attempts in progress were counted as wrong: the process that judged them has
     /// ended.
     package let block: NewBlock?
-    /// The bytes of the record in the store; nil if they are not known.
+    /// The bytes of the record as the store keeps them (``BlindWrite/Result/stored``); nil if they are not known.
     var stored: [UInt8]?
 }
 
@@ -248,7 +258,7 @@ extension Identities {
         _ attempt: Attempt, _ settlement: Settlement, at now: Moment
     ) async throws -> (Verdict, NewBlock?) {
         let change = Settle(
-            key: attempt.key, slot: attempt.slot, name: attempt.record.mpinID, id: attempt.id, stored: attempt.stored,
+            key: attempt.key, slot: attempt.slot, reserved: attempt.record, id: attempt.id, stored: attempt.stored,
             settlement: settlement, policy: policy, now: now)
         return try await store.performOnce(change, at: now, .ordered)
     }
@@ -313,7 +323,7 @@ private struct Reserve: NamedChange {
             let (record, reservation, block) = try IdentityRecord.withLastAttempt(stored: written.item.value)
             return Attempt(
                 id: id, reservation: reservation, isKnown: written.key == known, key: written.key, slot: place,
-                record: record, block: block, stored: written.item.value)
+                record: record, block: block, stored: written.stored)
         }
     }
 
@@ -326,10 +336,10 @@ private struct Settle: NamedChange {
 
     let key: ItemKey
     let slot: ItemKey
-    /// The name in the record when the attempt was reserved. Another unknown ID may have taken the slot since then.
-    let name: String
+    /// The record when the attempt was reserved. Another unknown ID may have taken the slot since then.
+    let reserved: IdentityRecord
     let id: Int64
-    /// The bytes of the record when the attempt was reserved; nil if they are not known.
+    /// The bytes of that record in the store; nil if they are not known.
     let stored: [UInt8]?
     let settlement: Settlement
     let policy: AttemptPolicy
@@ -339,6 +349,7 @@ private struct Settle: NamedChange {
 
     func run(_ items: inout Items) throws -> (Verdict, NewBlock?) {
         try Table<IdentityRecord>.change(&items[key]) { entry in
+            let name = reserved.mpinID
             let own = entry.flatMap { $0.value.mpinID == name ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: name, userID: "", keyID: "", registered: now)
             // If another ID has taken the slot, the reservation was lost with the old record, so it is made again.
@@ -352,7 +363,7 @@ private struct Settle: NamedChange {
     /// Replaces the record as it was reserved. If it has changed since then, the change must be made by ``run(_:)``.
     func blindForm() throws -> BlindForm<(Verdict, NewBlock?)>? {
         guard let stored else { return nil }
-        var record = try IdentityRecord(stored: stored)
+        var record = reserved
         let result = settle(&record)
         let write = BlindWrite.replace(key, old: stored, new: try record.stored())
         // The place where the attempt was reserved, which for a known ID is that of its slot, too.

@@ -24,6 +24,8 @@ package struct ServiceID: Sendable, Equatable {
         static let id = ItemKey("setting", "service")
         static let binding = ItemKey("setting", "service_key")
         static let sealed = ItemKey("setting", "sealed")
+        /// The id after a renewal that was begun.
+        static let next = ItemKey("setting", "service_next")
         /// Every version has made it at the first start.
         static let appID = ItemKey("setting", "app_id")
     }
@@ -48,10 +50,21 @@ extension ServiceID {
                 try Self.text(items[Setting.sealed])
             )
         }
-        guard let id, let bound, constantTimeEqual(Array(bound.utf8).span, Array(binding(of: id, key).utf8).span) else {
-            throw ForeignKey()
-        }
+        guard let id else { throw ForeignKey() }
+        try require(bound, of: id, key)
         return ServiceID(text: id, sealed: moment(sealed))
+    }
+
+    /// The id of the service, if it has one. Throws ``ForeignKey`` if it is bound to another key than `key`, 32 bytes.
+    package static func read(in store: any Store, key: SecretBytes, at now: Moment) async throws -> ServiceID? {
+        guard let id = try await read(in: store, at: now) else { return nil }
+        try require(text(await store.read(Setting.binding, at: now)), of: id.text, key)
+        return id
+    }
+
+    private static func require(_ bound: String?, of id: String, _ key: SecretBytes) throws {
+        let right = Array(binding(of: id, key).utf8)
+        guard let bound, constantTimeEqual(Array(bound.utf8).span, right.span) else { throw ForeignKey() }
     }
 
     /// The id of the service, without a look at its key. Nil if no server of this version has used the database.
@@ -77,13 +90,30 @@ extension ServiceID {
         }
     }
 
-    /// Gives the service another id, bound to `key`. No server may use the database meanwhile.
-    package static func renew(in store: any Store, key: SecretBytes, at now: Moment) async throws -> ServiceID {
+    /// Begins to give the service another id, and returns that: the one of a renewal that was interrupted, if there is one.
+    /// Until ``renew(in:key:at:)`` no server may use the database.
+    package static func beginRenewal(in store: any Store, at now: Moment) async throws -> String {
         let new = Hex.encode(try randomBytes(16))
+        return try await store.update(Setting.next, at: now, .durable) { item in
+            if let there = try Self.text(item) { return there }
+            item = try Table<String>.item(Entry(new))
+            return new
+        }
+    }
+
+    /// Whether a renewal was begun that has not ended.
+    package static func isRenewing(in store: any Store, at now: Moment) async throws -> Bool {
+        try await store.read(Setting.next, at: now) != nil
+    }
+
+    /// Gives the service another id, bound to `key`: that of ``beginRenewal(in:at:)``, if it was called.
+    package static func renew(in store: any Store, key: SecretBytes, at now: Moment) async throws -> ServiceID {
+        let new = try await beginRenewal(in: store, at: now)
         let (id, bound) = (Entry(new), Entry(binding(of: new, key)))
-        try await store.transaction([Setting.id, Setting.binding], at: now, .durable) { items in
+        try await store.transaction([Setting.id, Setting.binding, Setting.next], at: now, .durable) { items in
             items[Setting.id] = try Table<String>.item(id)
             items[Setting.binding] = try Table<String>.item(bound)
+            items[Setting.next] = nil
         }
         return ServiceID(text: new, sealed: try await sealed(in: store, at: now))
     }

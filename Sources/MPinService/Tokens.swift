@@ -181,7 +181,8 @@ private struct SaveToken: NamedChange {
         let item = try Table<AuthToken>.item(.init(token, expires: end))
         let step = LiveChallenges.Step.delete(used)
         return BlindForm(
-            [.put(key, item)] + (used.isEmpty ? [] : [.append(challenges, step.packed, otherwise: nil)])
+            [.put(key, item)] + (used.isEmpty ? [] : [.append(challenges, step.packed, otherwise: nil)]),
+            readsItems: false
         ) { _ in () }
     }
 }

@@ -13,16 +13,20 @@ public struct BlindForm<Outcome: Sendable>: Sendable {
     /// Where the items are in the order in which an engine locks those of several changes. All changes of an item name the
     /// same place. Nil: at their keys, or the slot of ``BlindWrite/appendOrFill(_:_:slot:beginning:first:)``.
     public let place: ItemKey?
+    /// Whether the outcome needs what is in the items. If not, it may get values as an engine keeps them, because a store need
+    /// not check what nobody reads (``BoundStore``).
+    public let readsItems: Bool
     /// Returns the outcome, given the result of each write. Nil if the change must be made by its closure after all;
     /// then no write may have changed anything.
     public let outcome: @Sendable ([BlindWrite.Result?]) throws -> Outcome?
 
     public init(
-        _ writes: [BlindWrite], place: ItemKey? = nil,
+        _ writes: [BlindWrite], place: ItemKey? = nil, readsItems: Bool = true,
         outcome: @escaping @Sendable ([BlindWrite.Result?]) throws -> Outcome?
     ) {
         self.writes = writes
         self.place = place
+        self.readsItems = readsItems
         self.outcome = outcome
     }
 }
@@ -38,7 +42,7 @@ public enum BlindWrite: Sendable {
     /// exist, or begins with other bytes than `beginning`, first replaces it by `first`.
     /// Neither item may expire.
     case appendOrFill(ItemKey, [UInt8], slot: ItemKey, beginning: [UInt8], first: [UInt8])
-    /// Stores `new` if the value of the item is still `old`. The expiry does not change.
+    /// Stores `new` if the item is still stored as `old` (``Result/stored``). The expiry does not change.
     case replace(ItemKey, old: [UInt8], new: [UInt8])
     /// Deletes an item whose value begins with these bytes.
     case take(ItemKey, beginning: [UInt8])
@@ -49,10 +53,14 @@ public enum BlindWrite: Sendable {
     public struct Result: Sendable, Equatable {
         public let key: ItemKey
         public let item: StoredItem
+        /// The bytes that the engine keeps as the value of the item, which have more than the value if the items are bound to
+        /// their places (``BoundStore``).
+        public let stored: [UInt8]
 
-        public init(_ key: ItemKey, _ item: StoredItem) {
+        public init(_ key: ItemKey, _ item: StoredItem, stored: [UInt8]? = nil) {
             self.key = key
             self.item = item
+            self.stored = stored ?? item.value
         }
     }
 }

@@ -123,7 +123,7 @@ struct AuditCommands: ParsableCommand {
             guard let database = database ?? folder.map({ $0 + "/rps.sqlite" }) else {
                 throw StartError("give --database, --config or --state-dir")
             }
-            let marks = try await AuditMarks(database: database).all(at: .now())
+            let marks = try await AuditMarks(database: ServiceDatabase(database)).all(at: .now())
             let own = try config.fill(audit).place(stateDir: folder).map { ("this server", $0) }
             let others = try server.map { ($0, try AuditPlace(stateDir: $0)) }
             let found = try AuditLogs([own].compactMap(\.self) + others, from: from, marks: marks)

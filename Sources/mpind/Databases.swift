@@ -20,7 +20,10 @@ struct CollectGarbage: AsyncParsableCommand {
             for (name, path) in try database.paths() {
                 let count: Int
                 switch try DatabaseKind(checking: path) {
-                case .rps: count = try await UserAdministration(database: path).collect()
+                case .rps:
+                    count = try await UserAdministration(
+                        database: ServiceDatabase(path, keyFile: database.serviceKeyFile)
+                    ).collect()
                 case .dta:
                     let seal = try operating.config.fill(seal).seal(forDatabase: path, stateDir: database.stateDir)
                     guard let seal else { throw StartError("\(path): give --key-file or --passphrase-file") }
@@ -97,7 +100,12 @@ struct RestoreBackup: AsyncParsableCommand {
             for (name, target) in try database.paths() {
                 let source = database.stateDir == nil ? path : "\(path)/\(name)"
                 let seal = try operating.config.fill(seal).seal(forDatabase: target, stateDir: database.stateDir)
-                restores.append((name, target, try await Restore(source, to: target, seal: seal, at: .now())))
+                restores.append(
+                    (
+                        name, target,
+                        try await Restore(
+                            source, to: target, seal: seal, serviceKeyFile: database.serviceKeyFile, at: .now())
+                    ))
             }
             for (name, target, restore) in restores {
                 let restored = try restore.run()

@@ -47,7 +47,7 @@ struct ServiceCommands: AsyncParsableCommand {
                 else {
                     throw StartError("give --key-file, or --state-dir")
                 }
-                let renewed = try await ServiceAdministration.renew(database.service(), key: KeyFile.load(file))
+                let renewed = try await ServiceAdministration.renew(database.service().keyed(by: file))
                 audit.record(.command("service renew-id", [("service", renewed.service)]))
                 operating.output.print(renewed, text(renewed))
             }

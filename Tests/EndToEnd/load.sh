@@ -33,7 +33,7 @@ free_ports 1
 read -r admin_port <&"$ports"
 # Most of the memory is the program itself and its libraries.
 log_level=error start_server --force-activate --trust --admin-listen "127.0.0.1:$admin_port" --clients "$work/clients.yaml" "${store[@]}"
-place=(--database "${url:-$work/state/rps.sqlite}")
+place=(--database "${url:-$work/state/rps.sqlite}" --service-key-file "$work/state/rps.key")
 "$root/build/mpind" project add load-app "${place[@]}" >/dev/null
 "$root/build/mpind" project token add load-app load "${place[@]}" | tail -n 1 >"$work/project.token"
 "$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" \

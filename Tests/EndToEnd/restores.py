@@ -29,13 +29,13 @@ def restored(folder: Path, nodes: list[Server], url: str, logs: list[Path], audi
     begun = datetime.datetime.now(datetime.UTC)
     backup = dumped(folder, nodes[0].state, url, audit)
     assert [refusal(people["blocked"], "4321") for _ in range(3)] == [401, 401, 410]
-    mpind("user", "revoke", people["revoked"].user, "--database", url, *audit)
+    mpind("user", "revoke", people["revoked"].user, *nodes[0].service(url), *audit)
     people["late"] = registered(nodes, "late@example.com")
     other = url.replace("///mpin?", "///restored?")
     state = moved_in(folder, nodes[0].state, url, other, backup, audit)
     since = list(happened(logs, begun))
     for user in since:
-        mpind("user", "revoke", user, "--database", other)
+        mpind("user", "revoke", user, *nodes[0].service(other))
     node = Server(folder / "restored", state=str(state), options=["--database", other, "--short-lived-store", other])
     try:
         node.start()

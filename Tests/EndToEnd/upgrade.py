@@ -92,6 +92,41 @@ def expanded(folder: Path, before: Server, after: Server, database: Database) ->
     return f"{len(old.logged_in)} and {len(new.logged_in)} logins at the two versions, 0 failed"
 
 
+def sealed(nodes: list[Server], database: Database) -> str:
+    """Gives the records MACs, when no server of the earlier version runs any more: first the servers write them, and then all
+    records have one. Only logins that had begun may fail, and no wrong PIN is forgotten. A record without a MAC is refused,
+    until the operator takes it as it is."""
+    before, after, other = nodes
+    place = after.service(database.url)
+    kept, twice = (registered([after], f"{name}@example.com") for name in ("sealed", "sealed-twice"))
+    for wrong in ("4321", "4322"):
+        assert refusal(twice, wrong) == 401
+    for node in (before, other):
+        node.kill()
+    # What is good for minutes ends with the names of before.
+    with Crowd(after.backend, lambda: lambda: True) as crowd:
+        crowd.go_on(10)
+        said = mpind("migrate", "--seal", *place)
+        crowd.go_on(10)
+    assert "records have got a MAC" in said, said
+    assert mpind("migrate", "--seal", *place) == "nothing to do: all records have MACs\n"
+    wait_until(lambda: Path(after.state, "rps.sealed").exists())
+    kept.login(PIN)
+    assert refusal(twice, "4323") == 410
+    # Whoever goes back to the earlier version by mistake changes nothing.
+    late = subprocess.run([str(before.program), *before.options], capture_output=True, timeout=60)
+    assert late.returncode == 1, late.stderr
+    database.ask("UPDATE lasting_item SET value = substr(value, 1, length(value) - 29) WHERE kind = 'identity'")
+    assert refusal(kept, PIN) == 503
+    after.kill()
+    assert " records have got a MAC" in mpind("migrate", "--reseal", *place)
+    after.start()
+    kept.login(PIN)
+    assert refusal(twice, PIN) == 410
+    assert len(crowd.lost) <= len(crowd.phones), f"{len(crowd.lost)} logins lost"
+    return f"{len(crowd.logged_in)} logins meanwhile, {len(crowd.lost)} that had begun were lost"
+
+
 def is_done(database: Database, statements: str) -> bool:
     """Sends statements to the database. False if they could not get a lock; then they have changed nothing."""
     done = subprocess.run(
@@ -136,6 +171,7 @@ def main() -> int:
                 lambda: rolled(folder / "rolled", first.state, stores(database), 20, [PROGRAM, options.before], is_whole=True),
             ),
             ("expanded", lambda: expanded(folder, before, after, database)),
+            ("sealed", lambda: sealed(nodes, database)),
         ]
         status = checks.run(named, options.only)
         for node in nodes:

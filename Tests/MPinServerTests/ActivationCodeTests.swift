@@ -23,7 +23,7 @@ final class ActivationCodeTests: XCTestCase {
 
     private func issue(_ server: InProcess, seconds: Int = 60) async throws -> String {
         let path = server.backend.stateFolder + "/rps.sqlite"
-        return try await UserAdministration(database: path) { server.now }
+        return try await UserAdministration(database: ServiceDatabase(path)) { server.now }
             .issueCode(user: user, seconds: seconds, audit: .off)
     }
 
@@ -67,7 +67,8 @@ final class ActivationCodeTests: XCTestCase {
         let code = try await issue(server)
         let registration: RegisterResponse = try register(server, code).json()
         _ = try client.finishRegistration(registration, pin: "1234")
-        let users = try await UserAdministration(database: server.backend.stateFolder + "/rps.sqlite") { server.now }
+        let users = try await UserAdministration(database: ServiceDatabase(server.backend.stateFolder + "/rps.sqlite"))
+        { server.now }
         let second = try await users.issueCode(user: "ALICE@example.com.", seconds: 60, audit: .off)
         XCTAssertEqual(try register(server, second, "Alice@Example.com").object["active"] as? Bool, true)
     }

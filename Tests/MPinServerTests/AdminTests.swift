@@ -204,7 +204,7 @@ final class AdminTests: XCTestCase {
         let path = backend.stateFolder + "/rps.sqlite"
         let done = expectation(description: "left")
         Task {
-            let records = Table<IdentityRecord>("identity", in: try SQLiteStore(path: path))
+            let records = Table<IdentityRecord>("identity", in: try await ServiceDatabase(path).open())
             let key = try XCTUnwrap(MPinID(hex: user.id)).key
             let policy = AttemptPolicy()
             try await records.update(key, at: .now(), .durable) { entry in

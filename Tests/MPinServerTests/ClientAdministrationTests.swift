@@ -14,7 +14,7 @@ final class ClientAdministrationTests: XCTestCase {
         let database = server.backend.stateFolder + "/rps.sqlite"
         let shown = try finish { () -> [[String?]] in
             let clients = try await ClientAdministration(
-                database: database, file: nil, audit: .off, clock: { clock.withLock { $0 } })
+                database: ServiceDatabase(database), file: nil, audit: .off, clock: { clock.withLock { $0 } })
             var change = ClientChange()
             change.set(try XCTUnwrap(ClientMember.named("redirect-uri")), ["https://shop.example/cb"])
             _ = try await clients.add("shop", change, secret: nil)

@@ -177,7 +177,7 @@ extension LoginAbuseTests {
     private func revoke(_ user: TestClient.User, _ backend: Backend) throws {
         let done = expectation(description: "revoked")
         Task {
-            let store = try SQLiteStore(path: backend.stateFolder + "/rps.sqlite")
+            let store = try await ServiceDatabase(backend.stateFolder + "/rps.sqlite").open()
             let slots = Slots(bits: 1, key: try .random(count: 32))
             let identities = Identities(in: store, slots: slots, policy: AttemptPolicy())
             let revoked = try await identities.revoke(XCTUnwrap(MPinID(hex: user.id)), at: .now())

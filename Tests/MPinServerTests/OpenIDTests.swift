@@ -393,7 +393,7 @@ final class OpenIDTests: XCTestCase {
         let origin = "https://shop.example"
         func call(_ work: @escaping @Sendable (ClientRegistry) async throws -> Void) throws {
             let path = server.backend.stateFolder + "/rps.sqlite"
-            try finish { try await work(ClientRegistry(in: try SQLiteStore(path: path))) }
+            try finish { try await work(ClientRegistry(in: try await ServiceDatabase(path).open())) }
         }
         func mayRead() throws -> Bool {
             let answer = try server.backend.call("OPTIONS", "/oidc/token", headers: ["Origin": origin])

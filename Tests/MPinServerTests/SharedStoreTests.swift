@@ -44,6 +44,13 @@ final class SharedStoreTests: XCTestCase {
         let connection = try SQLiteConnection(path: path)
         try connection.run(
             "DELETE FROM item WHERE kind = 'setting' AND key IN ('service', 'service_key', 'sealed')")
+        // Its records had no MACs, which are 29 bytes behind each value, nor was there a file that knows of them.
+        try connection.run(
+            """
+            UPDATE item SET value = substr(value, 1, length(value) - 29)
+            WHERE kind NOT IN ('setting', 'audit_mark', 'service', 'health', 'copy')
+            """)
+        try? FileManager.default.removeItem(atPath: path.replacing(".sqlite", with: ".sealed"))
     }
 
     func testALoginAtOneServiceIsNoneAtAnotherInOneRedisServer() throws {

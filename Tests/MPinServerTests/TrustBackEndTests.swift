@@ -82,7 +82,7 @@ final class TrustBackEndTests: XCTestCase {
         _ = try client.register(user, token: XCTUnwrap(confirmed.object["actToken"] as? String))
         func lines(_ user: String) async throws -> [String]? {
             let database = server.backend.stateFolder + "/rps.sqlite"
-            return try await ProfileAdministration(database: database, audit: .off).show(user)?.lines
+            return try await ProfileAdministration(database: ServiceDatabase(database), audit: .off).show(user)?.lines
         }
         let nobody = try await lines(user)
         XCTAssertNil(nobody)

@@ -53,7 +53,7 @@ final class UserIDTests: XCTestCase {
     func testAUserIsFoundByTheOperatorHoweverTheNameIsTyped() async throws {
         let server = try InProcess { $0.delivery = .forceActivate }.keep(in: self)
         _ = try TestClient(backend: server.backend).register(decomposed, pin: "1234")
-        let users = try await UserAdministration(database: server.backend.stateFolder + "/rps.sqlite")
+        let users = try await UserAdministration(database: ServiceDatabase(server.backend.stateFolder + "/rps.sqlite"))
         for name in [decomposed, composed] {
             let found = try await users.find(user: name)
             XCTAssertEqual(found.map { Array($0.user.utf8) }, [Array(composed.utf8)])

@@ -5,7 +5,7 @@ import MPinService
 package import MPinStore
 import ServiceLifecycle
 
-/// How far the audit log of each server has come, kept in the database that the servers share. So whoever cuts off a log,
+/// How far the audit log of each server has come, kept in the database of the servers. So whoever cuts off a log,
 /// or takes it away whole, would have to alter the database, too.
 package struct AuditMarks: Sendable {
     /// What is kept of one log.
@@ -24,17 +24,30 @@ package struct AuditMarks: Sendable {
 
     init(in store: any Store) { table = Table("audit_mark", in: store) }
 
-    package init(database: String) async throws { self.init(in: try await openServiceDatabase(database)) }
+    package init(database: ServiceDatabase) async throws { self.init(in: try await database.unbound()) }
 
     /// The entries with the names of their logs, in the order of the names.
     package func all(at now: Moment) async throws -> [(log: String, entry: Entry)] {
         try await table.all(at: now).map { (log: $0.key, entry: $0.value) }
     }
 
-    func note(_ mark: AuditVerification.Mark, of place: AuditPlace, at now: Moment) async throws {
+    func note(
+        _ mark: AuditVerification.Mark, of place: AuditPlace, isNear: Bool, at now: Moment
+    ) async throws {
         let host = ProcessInfo.processInfo.hostName
         let entry = Entry(key: place.keyName, host: host, mark: mark.description, noted: now)
-        try await table.update(place.name(on: host), at: now) { $0 = .init(entry) }
+        try await table.update(Self.name(of: place, isNear, host), at: now) { $0 = .init(entry) }
+    }
+
+    /// How far a log had come. Nil if the database does not know it.
+    func mark(of place: AuditPlace, isNear: Bool, at now: Moment) async throws -> AuditVerification.Mark? {
+        let name = Self.name(of: place, isNear, ProcessInfo.processInfo.hostName)
+        return try await table.read(name, at: now).flatMap { AuditVerification.Mark($0.mark) }
+    }
+
+    /// A database on this machine is moved together with the log, so the name does not depend on that of the machine.
+    private static func name(of place: AuditPlace, _ isNear: Bool, _ host: String) -> String {
+        place.name(on: isNear ? "" : host)
     }
 
     /// Forgets the log of a server that is gone for good. False if there is none with this name.
@@ -61,6 +74,8 @@ struct AuditMarkWatch: Service {
 
     let marks: AuditMarks
     let audit: Audit
+    /// Whether the database is on this machine.
+    let isNear: Bool
     let clock: Clock
     let logger: Logger
 
@@ -79,7 +94,7 @@ struct AuditMarkWatch: Service {
     private func note(after noted: AuditVerification.Mark?) async -> AuditVerification.Mark? {
         do {
             guard let place = audit.place, let mark = try audit.mark(), mark != noted else { return noted }
-            try await marks.note(mark, of: place, at: clock())
+            try await marks.note(mark, of: place, isNear: isNear, at: clock())
             return mark
         } catch {
             logger.warning("not noted how far the audit log has come", metadata: ["error": "\(error)"])

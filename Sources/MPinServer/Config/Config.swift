@@ -106,7 +106,11 @@ package struct RelyingPartyServiceConfig: Sendable {
     /// Wraps the durable store and the short-lived store. Tests use it to count the calls of a store and to repeat
     /// them.
     package var layer: @Sendable (any Store) -> any Store = { $0 }
-    /// Signs the activation keys; 32 bytes.
+    /// Keeps beside the server's own key that the records of the database have MACs. Nil if the key is in no file.
+    package var sealedMark: SealedMark?
+    /// Whether a database may be used that is older than the audit log.
+    package var acceptsOlderDatabase = false
+    /// Signs the activation keys; 32 bytes. The keys of the records' MACs and of the signing keys are derived from it.
     package var activationKey: SecretBytes
     /// The D-TAs in the order of their indices. The RPS asks the first for shares, and clients ask the others.
     package var authorities: [TrustAuthorityLink]

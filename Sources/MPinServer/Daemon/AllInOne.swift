@@ -58,6 +58,7 @@ package struct AllInOne: Sendable {
                     publicURL: isExposed ? AuthorityGate.path : dta2.listen.url, requestKey: dta2.requestKey),
             ],
             verifyURL: privateListen.url + "/mpinVerify", rpaKey: rpaKey)
+        rps.sealedMark = SealedMark(keyFile: path("rps.key"))
         rps.maxAttempts = maxAttempts
         rps.attempts.block = block
         rps.usePermits = usePermits

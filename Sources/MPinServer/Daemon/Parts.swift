@@ -157,10 +157,15 @@ package struct Daemon: Service {
                 Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon, clock: now)
             ]
             if let clock { services.append(StoreClockWatch(clock: clock, logger: daemon.logger)) }
+            if let binding = server?.binding {
+                services.append(BindingWatch(binding: binding, logger: daemon.logger))
+            }
             defer { server?.permitAudit.sumUp(isEnd: true) }
             if let marks = server?.auditMarks {
                 let audit = daemon.parts.audit
-                services.append(AuditMarkWatch(marks: marks, audit: audit, clock: now, logger: daemon.logger))
+                let isNear = server?.isNear ?? false
+                services.append(
+                    AuditMarkWatch(marks: marks, audit: audit, isNear: isNear, clock: now, logger: daemon.logger))
             }
             if let watch = server?.nameWatch { services.append(watch) }
             if let service = server?.service {
@@ -233,8 +238,12 @@ extension Daemon {
         let permitAudit: PermitAudit
         let stores: [any Store]
         let shortLived: any Store
-        /// Nil if other servers cannot have the same database.
+        /// Nil if the database is in memory.
+        let binding: ServiceBinding?
+        /// Nil if the database is in memory.
         let auditMarks: AuditMarks?
+        /// Whether the database is on this machine.
+        let isNear: Bool
 
         let openID: OpenIDFace?
         let trust: TrustFace?
@@ -258,16 +267,25 @@ extension Daemon {
         if let server, server.config.shortLived == config.shortLived, !(server.shortLived is MemoryStore) {
             return server.shortLived
         }
-        return try await shortLivedStore(config.shortLived)
+        let store = try await shortLivedStore(config.shortLived)
+        if let server { return bound(store, "short-lived", server.binding) }
+        guard let id = parts.names.service, !(store is MemoryStore) else { return store }
+        // All names of an RPA alone carry its id, so no server of the version before has written any record there.
+        return BoundStore(
+            store, RecordMAC(secret: config.linkKey, service: id), Binding(.complete),
+            observer: refusedRecords("short-lived"))
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
-        let durable = try await lastingStore(config)
-        let clock = try await storeClock(durable)
+        let database = try await opened(config.database) { try await $0.lasting() }
+        let clock = try await storeClock(database)
         var config = config
         if let clock { config.clock = { clock.now } }
-        let id = try await serviceID(durable, config)
-        let shortLived = try await shortLivedStore(config.shortLived)
+        let id = try await serviceID(database, config)
+        let binding = try await binding(of: database, config)
+        let durable = lastingStore(database, binding, config)
+        if database is SQLiteStore { try await requireNewest(durable, config) }
+        let shortLived = bound(try await shortLivedStore(config.shortLived), "short-lived", binding)
         let nameWatch = try await nameWatch(id, durable, shortLived, config)
         watch(durable, shortLived, config)
         if let memory = shortLived as? MemoryStore { metrics.read { [(.shortLivedItems, [], Double(memory.count))] } }
@@ -320,7 +338,8 @@ extension Daemon {
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], shortLived: shortLived,
-            auditMarks: durable.isNear ? nil : AuditMarks(in: durable), openID: openID,
+            binding: binding,
+            auditMarks: database is MemoryStore ? nil : AuditMarks(in: durable), isNear: durable.isNear, openID: openID,
             trust: trust, mfa: mfa, clock: clock, nameWatch: nameWatch)
     }
 
@@ -334,7 +353,7 @@ extension Daemon {
             throw StartError(
                 """
                 \(StoreURL.shown(config.database)): its service id is bound to another key file. Give that one; or, if this \
-                is a copy with keys of its own, run `mpind service renew-id`
+                is a copy with keys of its own, run `mpind migrate --reseal`
                 """)
         }
     }
@@ -418,10 +437,58 @@ extension Daemon {
         return clock
     }
 
-    private func lastingStore(_ config: RelyingPartyServiceConfig) async throws -> any Store {
-        let store = try await opened(config.database) { try await $0.lasting() }
+    private func lastingStore(
+        _ store: any Store, _ binding: ServiceBinding?, _ config: RelyingPartyServiceConfig
+    ) -> any Store {
         readPool(of: store, "lasting")
-        return BudgetedStore(MeteredStore(config.layer(store), "lasting", metrics: metrics), budget)
+        let metered = MeteredStore(config.layer(store), "lasting", metrics: metrics)
+        return BudgetedStore(bound(metered, "lasting", binding), budget)
+    }
+
+    /// What binds the records of the service to their places. Nil if the database is in memory.
+    private func binding(
+        of database: any Store, _ config: RelyingPartyServiceConfig
+    ) async throws -> ServiceBinding? {
+        guard !(database is MemoryStore) else { return nil }
+        do {
+            return try await ServiceBinding(
+                of: database, key: config.activationKey, mark: config.sealedMark, clock: config.clock)
+        } catch { throw StartError("\(StoreURL.shown(config.database)): \(error)") }
+    }
+
+    /// Throws `StartError` if the database is older than the audit log, and the operator has not accepted that.
+    private func requireNewest(_ durable: any Store, _ config: RelyingPartyServiceConfig) async throws {
+        guard let place = parts.audit.place, case .sqlite(let path)? = try? StoreURL(config.database) else { return }
+        let age = DatabaseAge(durable, place, name: URL(fileURLWithPath: path).lastPathComponent)
+        let isMarked = config.sealedMark?.isThere ?? false
+        let missing = try await age.missing(isMarked: isMarked, at: config.clock())
+        guard !missing.isEmpty else { return }
+        guard config.acceptsOlderDatabase else {
+            let more = missing.count > 10 ? " and \(missing.count - 10) more" : ""
+            throw StartError(
+                "\(path): older than the audit log: wrong PINs, blocks or revocations are missing of the identities "
+                    + missing.prefix(10).map { $0.prefix(16) + "…" }.joined(separator: ", ") + more
+                    + "; put the newest copy back, or start once with --accept-older-database")
+        }
+        age.accept(missing, config.audit)
+        logger.warning(
+            "the database is older than the audit log, as accepted", metadata: ["identities": "\(missing.count)"])
+    }
+
+    /// A store whose records are bound to their places, and which reports those that it refuses. One in memory needs none of
+    /// it.
+    private func bound(_ store: any Store, _ name: String, _ binding: ServiceBinding?) -> any Store {
+        guard let binding, !(store is MemoryStore) else { return store }
+        return binding.bound(store, observer: refusedRecords(name))
+    }
+
+    private func refusedRecords(_ store: String) -> BoundStore.Observer {
+        { [metrics, logger] place in
+            metrics.count(.refusedRecords, [store, place.table])
+            logger.error(
+                "a record was refused: its MAC is missing or wrong",
+                metadata: ["store": "\(store)", "table": "\(place.table)", "key": "\(place.shownKey)"])
+        }
     }
 
     /// Nothing is measured of a store in this process's memory.

@@ -14,6 +14,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case signatureSeconds = "mpin_signature_cpu_seconds"
     case storeSeconds = "mpin_store_operation_seconds"
     case storeErrors = "mpin_store_errors_total"
+    case refusedRecords = "mpin_store_refused_records_total"
     case storeConnections = "mpin_store_connections"
     case storeConnectionsMost = "mpin_store_connections_most"
     case storeWaiting = "mpin_store_waiting"
@@ -45,6 +46,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .signatureSeconds: "Processor time of the signature of one token or certificate."
         case .storeSeconds: "Time of one store operation."
         case .storeErrors: "Store operations that failed."
+        case .refusedRecords: "Records that were refused because their MAC is missing or wrong."
         case .storeConnections: "Connections to a PostgreSQL database in use."
         case .storeConnectionsMost: "The most connections to a PostgreSQL database that the server opens (pool)."
         case .storeWaiting:
@@ -75,6 +77,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .signatureSeconds: ["algorithm"]
         case .storeSeconds: ["store", "operation"]
         case .storeErrors: ["store", "operation", "kind"]
+        case .refusedRecords: ["store", "table"]
         case .storeConnections, .storeConnectionsMost, .storeWaiting, .storeWaits, .storeWaitSeconds: ["store"]
         case .healthCheck: ["check"]
         case .strangerBytes: ["table"]

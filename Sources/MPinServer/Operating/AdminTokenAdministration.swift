@@ -32,8 +32,8 @@ package struct AdminTokenAdministration: Sendable {
     private let audit: Audit
     private let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
-        tokens = AdminTokens(in: try await openServiceDatabase(database))
+    package init(database: ServiceDatabase, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        tokens = AdminTokens(in: try await database.open())
         self.audit = audit
         self.clock = clock
     }

@@ -15,8 +15,10 @@ package struct ClientAdministration: Sendable {
     private let clock: Clock
 
     /// `file` is the file with clients that are not in the database. Nil if there is none.
-    package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
-        let store = try await openServiceDatabase(database)
+    package init(database: ServiceDatabase, file: String?, audit: Audit, clock: @escaping Clock = Moment.now)
+        async throws
+    {
+        let store = try await database.open()
         self.init(
             ClientRegistry(in: store, file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none),
             Projects(in: store), audit: audit, clock: clock)

@@ -41,8 +41,13 @@ package struct Doctor: Sendable {
     }
 
     private let clock: Clock
+    /// The key file of the RPS (``ServiceDatabase/keyFile``). Nil for the one beside a SQLite file.
+    private let serviceKeyFile: String?
 
-    package init(clock: @escaping Clock = Moment.now) { self.clock = clock }
+    package init(serviceKeyFile: String? = nil, clock: @escaping Clock = Moment.now) {
+        self.serviceKeyFile = serviceKeyFile
+        self.clock = clock
+    }
 
     /// Examines a SQLite file of any part, or what a ``PostgresURL`` names. Throws `StartError` for a place that is no
     /// database of this program.
@@ -75,15 +80,15 @@ package struct Doctor: Sendable {
         return try await foreign + examine(store, place)
     }
 
-    private func examine(_ store: any Store, _ place: String) async throws -> [Finding] {
-        var findings: [Finding] = []
+    private func examine(_ store: any WholeStore, _ place: String) async throws -> [Finding] {
         let now = try await store.time() ?? clock()
-        for check in Self.checks {
-            findings += try await check.examine(store, now).map {
-                Finding(weight: $0.0, check: check.name, place: place, text: $0.1)
-            }
+        var found: [(String, [(Finding.Weight, String)])] = []
+        for check in Self.checks { found.append((check.name, try await check.examine(UncheckedStore(store), now))) }
+        let database = ServiceDatabase(place, keyFile: serviceKeyFile)
+        found.append(("records", try await records(store, database, at: now)))
+        return found.flatMap { name, lines in
+            lines.map { Finding(weight: $0.0, check: name, place: place, text: $0.1) }
         }
-        return findings
     }
 }
 

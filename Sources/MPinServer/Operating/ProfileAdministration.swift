@@ -10,8 +10,8 @@ package struct ProfileAdministration: Sendable {
     private let audit: Audit
     private let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
-        let store = try await openServiceDatabase(database)
+    package init(database: ServiceDatabase, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        let store = try await database.open()
         users = UserAdministration(in: store, clock: clock)
         profiles = Profiles(in: store)
         self.audit = audit

@@ -25,6 +25,8 @@ package final class Restore {
 
     private let lock: DatabaseLock
     private let database: String
+    /// The key of the server, if it is that of an RPS.
+    private let service: ServiceDatabase
     private let draft: String
     private let aside: String
     private let kind: DatabaseKind
@@ -34,14 +36,17 @@ package final class Restore {
     private var carriedOver: Int?
 
     /// Checks the backup at `path` and prepares its copy. If `seal` is given, it must open the shares of a D-TA's
-    /// backup.
-    package init(_ path: String, to database: String, seal: Seal?, at now: Moment) async throws {
+    /// backup. `serviceKeyFile`: the key file of an RPS; nil for the one beside the database.
+    package init(
+        _ path: String, to database: String, seal: Seal?, serviceKeyFile: String? = nil, at now: Moment
+    ) async throws {
         guard access(path, F_OK) == 0 else { throw StartError("\(path): no such file") }
         guard let lock = try DatabaseLock(replacing: database) else {
             throw StartError("\(database): in use; stop the server first")
         }
         self.lock = lock
         self.database = database
+        service = ServiceDatabase(database, keyFile: serviceKeyFile)
         aside = "\(database).before-\(now.isoWithMicroseconds)"
         draft = try Backup.draft(database)
         do {
@@ -58,9 +63,9 @@ package final class Restore {
         }
         if access(database, F_OK) == 0 { try await copyCurrent(path, at: now) }
         if kind == .rps {
-            try await Self.noteLost(in: draft, at: now)
-            try await Self.keepTokens(of: isCopied ? aside : nil, in: draft, at: now)
-            if isCopied { try await Self.keepServiceID(of: aside, in: draft, at: now) }
+            try await noteLost(in: draft, at: now)
+            try await keepTokens(of: isCopied ? aside : nil, in: draft, at: now)
+            try await bindRecords(of: draft)
         }
         try Backup.finish(draft)
     }
@@ -120,7 +125,7 @@ extension Restore {
         try Backup.finish(database)
         isCopied = true
         try Self.copy(database, to: aside)
-        if present == .rps { carriedOver = try await Self.carryOver(from: aside, to: draft, at: now) }
+        if present == .rps { carriedOver = try await carryOver(from: aside, to: draft, at: now) }
         unlink(aside + ".lock")
     }
 
@@ -130,48 +135,58 @@ extension Restore {
         await store.drain()
     }
 
-    private static func noteLost(in draft: String, at now: Moment) async throws {
-        let store = try SQLiteStore(path: draft)
+    private func noteLost(in draft: String, at now: Moment) async throws {
+        let file = try SQLiteStore(path: draft)
+        let store = try await service.bound(file, isOlder: true)
         try await LostRegistrations.note(in: store, at: now)
         try await ActivationCodes(in: store).clear(at: now)
-        await store.drain()
+        await file.drain()
+    }
+
+    /// Gives MACs to the records of a backup from the time before the server's records had them.
+    private func bindRecords(of draft: String) async throws {
+        guard service.keyFile != nil else { return }
+        let file = try SQLiteStore(path: draft)
+        try await RecordSealing(service).follow(file)
+        await file.drain()
     }
 
     /// Lets the database have the admin tokens and the service tokens of the replaced one, which is at the path `old`.
-    private static func keepTokens(of old: String?, in draft: String, at now: Moment) async throws {
-        let store = try SQLiteStore(path: draft)
-        let present = try old.map { AdminTokens(in: try SQLiteStore(path: $0, allowsForeign: true)) }
-        try await AdminTokens(in: store).replace(by: present, at: now)
-        let projects = try old.map { ProjectTokens(in: try SQLiteStore(path: $0, allowsForeign: true)) }
-        try await ProjectTokens(in: store).replace(by: projects, at: now)
-        await store.drain()
+    private func keepTokens(of old: String?, in draft: String, at now: Moment) async throws {
+        let file = try SQLiteStore(path: draft)
+        let store = try await service.bound(file, isOlder: true)
+        var present: (any Store)?
+        if let old {
+            present = try await service.bound(try SQLiteStore(path: old, allowsForeign: true), isOlder: true)
+        }
+        try await AdminTokens(in: store).replace(by: present.map { AdminTokens(in: $0) }, at: now)
+        try await ProjectTokens(in: store).replace(by: present.map { ProjectTokens(in: $0) }, at: now)
+        await file.drain()
         if let old { unlink(old + ".lock") }
     }
 
-    /// Lets a backup from before there were ids have the id of the database that it replaces.
-    private static func keepServiceID(of old: String, in draft: String, at now: Moment) async throws {
-        let store = try SQLiteStore(path: draft)
-        try await ServiceID.keep(from: SQLiteStore(path: old, allowsForeign: true), in: store, at: now)
-        await store.drain()
-        unlink(old + ".lock")
-    }
-
-    private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
-        let (present, store) = (try SQLiteStore(path: old, allowsForeign: true), try SQLiteStore(path: draft))
-        let count = try await carryOver(
-            from: Table("identity", in: present), to: Table("identity", in: store), at: now)
-        try await Suspensions(in: store).add(allOf: Suspensions(in: present), at: now)
-        await store.drain()
+    /// Takes over the id of a service whose backup is from before there were ids, and what has been refused since the backup.
+    /// Suspensions of the present database are taken without a look at their MACs: they can only make the new one stricter.
+    private func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
+        let (file, present) = (try SQLiteStore(path: draft), try SQLiteStore(path: old, allowsForeign: true))
+        try await ServiceID.keep(from: present, in: file, at: now)
+        let store = try await service.bound(file, isOlder: true)
+        let count = try await Self.carryOver(from: present, to: Table("identity", in: store), at: now)
+        try await Suspensions(in: store).add(allOf: Suspensions(in: UncheckedStore(present)), at: now)
+        await file.drain()
         return count
     }
 
+    /// Takes over what the records of the present database refuse, also those with a wrong MAC: they can only make the new
+    /// ones stricter. A record that cannot be read is left out.
     private static func carryOver(
-        from old: Table<IdentityRecord>, to new: Table<IdentityRecord>, at now: Moment
+        from old: SQLiteStore, to new: Table<IdentityRecord>, at now: Moment
     ) async throws -> Int {
         var (count, key): (Int, String?) = (0, nil)
         while true {
-            let page = try await old.list(after: key, limit: 500, at: now)
-            for (key, record) in page where try await new.contains(key, at: now) {
+            let page = try await old.list(new.name, after: key, limit: 500, at: now)
+            for (key, item) in page where try await new.contains(key, at: now) {
+                guard let record = try? IdentityRecord(stored: RecordMAC.stripped(item).value) else { continue }
                 let changed = try await new.update(key, at: now) { entry in
                     let before = entry?.value
                     entry?.value.mergeRefusals(record)

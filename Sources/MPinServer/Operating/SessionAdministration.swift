@@ -50,8 +50,8 @@ package struct SessionAdministration: Sendable {
     private let audit: Audit
     private let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
-        self.init(in: try await openServiceDatabase(database), audit: audit, clock: clock)
+    package init(database: ServiceDatabase, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+        self.init(in: try await database.open(), audit: audit, clock: clock)
     }
 
     init(in store: any Store, audit: Audit, clock: @escaping Clock) {

@@ -53,8 +53,8 @@ package struct UserAdministration: Sendable {
     private let logouts: Logouts
     let clock: Clock
 
-    package init(database: String, clock: @escaping Clock = Moment.now) async throws {
-        self.init(in: try await openServiceDatabase(database), clock: clock)
+    package init(database: ServiceDatabase, clock: @escaping Clock = Moment.now) async throws {
+        self.init(in: try await database.open(), clock: clock)
     }
 
     package init(in store: any Store, clock: @escaping Clock) {

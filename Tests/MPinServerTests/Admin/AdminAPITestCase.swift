@@ -27,7 +27,7 @@ class AdminAPITestCase: XCTestCase {
         let database = server.backend.stateFolder + "/rps.sqlite"
         let now = server.now
         return try finish {
-            try await AdminTokenAdministration(database: database, audit: .off, clock: { now })
+            try await AdminTokenAdministration(database: ServiceDatabase(database), audit: .off, clock: { now })
                 .add(name, scopes: scopes, days: days).token
         }
     }

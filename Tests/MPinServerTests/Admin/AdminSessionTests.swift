@@ -1,5 +1,6 @@
 import Foundation
 import MPinOpenID
+import MPinServer
 import MPinStore
 import XCTest
 
@@ -13,7 +14,7 @@ final class AdminSessionTests: AdminAPITestCase {
             "alice": try client.register("alice", pin: "1234").id, "bob": try client.register("bob", pin: "1234").id,
         ]
         let ids = try finish { [database = server.backend.stateFolder + "/rps.sqlite"] in
-            let sessions = BrowserSessions(in: try SQLiteStore(path: database))
+            let sessions = BrowserSessions(in: try await ServiceDatabase(database).open())
             var ids: [String: [String]] = [:]
             for user in ["alice", "alice", "bob", "bob", "bob"] {
                 let login = UserLogin(userID: user, mpinID: devices[user] ?? "", time: now)

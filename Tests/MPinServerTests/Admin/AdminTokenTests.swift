@@ -26,7 +26,9 @@ final class AdminTokenTests: AdminAPITestCase {
         XCTAssertEqual(try ask(server, "GET", "/users", token: short).status, 401, "expired")
         XCTAssertEqual(try ask(server, "GET", "/users", token: long).status, 200)
         let database = server.backend.stateFolder + "/rps.sqlite"
-        try finish { try await AdminTokenAdministration(database: database, audit: .off).remove("long") }
+        try finish {
+            try await AdminTokenAdministration(database: ServiceDatabase(database), audit: .off).remove("long")
+        }
         XCTAssertEqual(try ask(server, "GET", "/users", token: long).status, 401, "removed")
         XCTAssertTrue(try audit(server).contains("\"event\":\"admin-refused\""))
         let file = try Data(contentsOf: URL(fileURLWithPath: database))
@@ -71,7 +73,7 @@ final class AdminTokenTests: AdminAPITestCase {
         let server = try start()
         let now = server.now
         let database = server.backend.stateFolder + "/rps.sqlite"
-        let projects = try await ProjectAdministration(database: database, audit: .off) { now }
+        let projects = try await ProjectAdministration(database: ServiceDatabase(database), audit: .off) { now }
         _ = try await projects.add("shop", ProjectChange())
         let admin = try token(server, "admin", [.projects])
         func call(_ method: String, _ target: String, _ body: String? = nil) throws -> Answer {

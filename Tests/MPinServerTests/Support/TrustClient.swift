@@ -227,10 +227,12 @@ extension InProcess {
     }
 
     func projects() async throws -> ProjectAdministration {
-        try await ProjectAdministration(database: backend.stateFolder + "/rps.sqlite", audit: .off) { self.now }
+        try await ProjectAdministration(database: ServiceDatabase(backend.stateFolder + "/rps.sqlite"), audit: .off) {
+            self.now
+        }
     }
 
     func users() async throws -> UserAdministration {
-        try await UserAdministration(database: backend.stateFolder + "/rps.sqlite") { self.now }
+        try await UserAdministration(database: ServiceDatabase(backend.stateFolder + "/rps.sqlite")) { self.now }
     }
 }

@@ -95,6 +95,7 @@ extension Settings {
     /// Applies the options, and reads the JSON files that they name.
     func apply(to config: inout RelyingPartyServiceConfig) throws {
         config.prefix = self[ServerOptions.prefix]
+        config.acceptsOlderDatabase = self[ServerOptions.acceptOlderDatabase]
         config.attempts.maxAttempts = self[ServerOptions.maxAttempts]
         config.attempts.maxFailures = self[ServerOptions.maxFailures]
         config.attempts.block =

@@ -174,6 +174,7 @@ extension Settings {
             privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8011"),
             database: try database(), activationKey: try key(ServerOptions.keyFile),
             authorities: try authorityLinks(), verifyURL: self[ServerOptions.verifyURL], rpaKey: rpaKey)
+        config.sealedMark = self[ServerOptions.keyFile].map(SealedMark.init)
         config.legacy = try legacy()
         config.privateNeedsToken = rpaKey != nil
         config.authenticateURL = self[ServerOptions.authenticateURL]

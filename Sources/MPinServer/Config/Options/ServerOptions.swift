@@ -149,8 +149,14 @@ package enum ServerOptions {
     static let pushKeyFile = ServerOption<String?>.text(
         "push-key-file", .text("FILE"), "Key file shared with the receiver of pushes, which signs them.")
 
+    static let acceptOlderDatabase = ServerOption<Bool>.flag(
+        "accept-older-database",
+        "Start although the SQLite file lacks wrong PINs, blocks or revocations that the audit log has. For one start: somebody may have put an older file back."
+    )
+
     static let allInOne = [
-        isAllInOne.row, stateDir.row, database.row, host.row, publicPort.row, privatePort.row, dta1Port.row,
+        isAllInOne.row, stateDir.row, database.row, acceptOlderDatabase.row, host.row, publicPort.row, privatePort.row,
+        dta1Port.row,
         dta2Port.row,
         publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row, trust.row,
         internalTarget.row, pushURL.row, pushKeyFile.row, browserClient.row, clientOrigin.row,
@@ -211,7 +217,8 @@ package enum ServerOptions {
         "authenticateURL for clients, as path behind their base URL or as whole URL.")
 
     static let service = [
-        listen.row, privateListen.row, database.row, shortLivedStore.row, signals.row, keyFile.row, authorities.row,
+        listen.row, privateListen.row, database.row, acceptOlderDatabase.row, shortLivedStore.row, signals.row,
+        keyFile.row, authorities.row,
         dta1URL.row,
         dta1KeyFile.row, dta2URL.row, dta2KeyFile.row, dta2PublicURL.row, verifyURL.row, rpaKeyFile.row,
         authenticateURL.row, legacySignatures.row,
