@@ -151,7 +151,8 @@ struct ClientPlace: ParsableArguments {
     fileprivate func open() async throws -> ClientAdministration {
         let (database, audit) = try operating.open()
         let file = try clients ?? operating.config.clients()
-        return try await ClientAdministration(database: database.service(), file: file, audit: audit)
+        return try await ClientAdministration(
+            database: database.service(), keyFile: database.serviceKeyFile, file: file, audit: audit)
     }
 
     fileprivate func print(_ entry: ClientEntry) {

@@ -21,6 +21,7 @@ struct ConfigOption: ParsableArguments {
     func fill(_ options: DatabaseOptions) throws -> DatabaseOptions {
         var filled = options
         (filled.database, filled.stateDir) = try fill(database: options.database, stateDir: options.stateDir)
+        filled.serviceKeyFile = try serviceKeyFile(options.serviceKeyFile, stateDir: filled.stateDir)
         return filled
     }
 
@@ -28,6 +29,12 @@ struct ConfigOption: ParsableArguments {
         guard database == nil, stateDir == nil else { return (database, stateDir) }
         let settings = try settings()
         return (settings[ServerOptions.database], settings[ServerOptions.stateDir])
+    }
+
+    /// The path of the RPS's own key file: the one that is given, that of the state folder, or that of the configuration.
+    /// Nil if there is none.
+    func serviceKeyFile(_ path: String?, stateDir: String?) throws -> String? {
+        try path ?? stateDir.map { $0 + "/rps.key" } ?? keyFile()
     }
 
     /// Returns the path of the OpenID provider's file of clients (`--clients`) in the configuration. Nil if there is
@@ -82,6 +89,13 @@ struct DatabaseOptions: ParsableArguments {
 
     @Option(help: "Folder of a server with all parts in one process: its databases, keys and audit log.")
     var stateDir: String?
+
+    @Option(
+        help: """
+            Key file of the RPS, under which hashes of secrets are sealed. (default: that of --state-dir or --config, or the \
+            one beside the SQLite file)
+            """)
+    var serviceKeyFile: String?
 
     func validate() throws {
         guard database == nil || stateDir == nil else { throw Self.unclear }

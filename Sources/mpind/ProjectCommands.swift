@@ -166,7 +166,8 @@ struct ProjectPlace: ParsableArguments {
 
     func open() async throws -> ProjectAdministration {
         let (database, audit) = try operating.open()
-        return try await ProjectAdministration(database: database.service(), audit: audit)
+        return try await ProjectAdministration(
+            database: database.service(), keyFile: database.serviceKeyFile, audit: audit)
     }
 
     fileprivate func print(_ entry: ProjectEntry) {

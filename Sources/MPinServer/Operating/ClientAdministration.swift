@@ -10,19 +10,24 @@ package struct ClientAdministration: Sendable {
     package static let overlaps = 0...7_776_000
 
     private let registry: ClientRegistry
+    private let hashes: HashSealing
     private let audit: Audit
     private let clock: Clock
 
-    /// `file` is the file with clients that are not in the database. Nil if there is none.
-    package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
+    /// `file` is the file with clients that are not in the database. Nil if there is none. `keyFile`: the server's own key
+    /// file; nil for the one beside the database.
+    package init(
+        database: String, keyFile: String? = nil, file: String?, audit: Audit, clock: @escaping Clock = Moment.now
+    ) async throws {
+        let store = try await openServiceDatabase(database)
         self.init(
-            ClientRegistry(
-                in: try await openServiceDatabase(database),
-                file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none), audit: audit, clock: clock)
+            ClientRegistry(in: store, file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none),
+            HashSealing(store, .file(keyFile ?? serviceKeyFile(beside: database))), audit: audit, clock: clock)
     }
 
-    init(_ registry: ClientRegistry, audit: Audit, clock: @escaping Clock) {
+    init(_ registry: ClientRegistry, _ hashes: HashSealing, audit: Audit, clock: @escaping Clock) {
         self.registry = registry
+        self.hashes = hashes
         self.audit = audit
         self.clock = clock
     }
@@ -47,7 +52,10 @@ package struct ClientAdministration: Sendable {
         try change.apply(to: &client)
         let made = client.isPublic || secret != nil ? nil : try ClientSecret.random()
         if client.isPublic, secret != nil { throw ClientRegistryFault.isPublic(id) }
-        client.secrets = [made ?? secret].compactMap(\.self).map { ClientSecret(of: $0, created: now) }
+        if let secret = made ?? secret {
+            let seal = try await hashes.seal(at: now)
+            client.secrets = [try ClientSecret(of: secret, created: now).sealed(by: seal, of: id)]
+        }
         audit.record(.command("client add", [("client", id), ("members", change.text)]))
         try await registry.add(client, at: now)
         return NewSecret(client: entry(client), secret: made)
@@ -62,7 +70,9 @@ package struct ClientAdministration: Sendable {
     package func rotateSecret(_ id: String, secret: String?, overlap: Int) async throws -> NewSecret {
         let made = secret == nil ? try ClientSecret.random() : nil
         audit.record(.command("client rotate-secret", [("client", id), ("overlap", String(overlap))]))
-        let client = try await registry.rotateSecret(id, to: made ?? secret ?? "", overlap: overlap, at: clock())
+        let now = clock()
+        let client = try await registry.rotateSecret(
+            id, to: made ?? secret ?? "", overlap: overlap, sealing: hashes.seal(at: now), at: now)
         return NewSecret(client: entry(client), secret: made)
     }
 

@@ -7,17 +7,23 @@ package struct ProjectAdministration: Sendable {
     private let projects: Projects
     private let clients: ClientRegistry
     let tokens: ProjectTokens
+    let hashes: HashSealing
     let audit: Audit
     let clock: Clock
 
-    package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
-        self.init(in: try await openServiceDatabase(database), audit: audit, clock: clock)
+    /// `keyFile`: the server's own key file; nil for the one beside the database.
+    package init(
+        database: String, keyFile: String? = nil, audit: Audit, clock: @escaping Clock = Moment.now
+    ) async throws {
+        let key = HashSealing.Key.file(keyFile ?? serviceKeyFile(beside: database))
+        self.init(in: try await openServiceDatabase(database), key, audit: audit, clock: clock)
     }
 
-    init(in store: any Store, audit: Audit, clock: @escaping Clock) {
+    init(in store: any Store, _ key: HashSealing.Key, audit: Audit, clock: @escaping Clock) {
         projects = Projects(in: store)
         clients = ClientRegistry(in: store)
         tokens = ProjectTokens(in: store)
+        hashes = HashSealing(store, key)
         self.audit = audit
         self.clock = clock
     }
