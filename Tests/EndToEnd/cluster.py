@@ -214,7 +214,7 @@ def codes(nodes: list[Server], database: Database) -> str:
     these are worth nothing, because somebody else knew the code."""
     client, verifier = "codes", "v" * 43
     mpind("client", "add", client, "--auth-method", "none", "--first-party", "true", "--redirect-uri", FAR,
-          "--database", database.url)  # fmt: skip
+          *nodes[0].service(database.url))  # fmt: skip
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     person = Person(nodes[0].backend, registered(nodes, "codes@example.com"), PIN)
     person.open(authorize(nodes[0].backend, client, code_challenge=challenge, code_challenge_method="S256"))
@@ -741,7 +741,7 @@ def operators(nodes: list[Server], database: Database, folder: Path) -> str:
     config.write_text(
         f'state-dir: "{nodes[0].state}"\ndatabase: "{database.url}"\naudit-log: "{log}"\naudit-key-file: "{key}"\n'
     )
-    by_url, by_config = ["--database", database.url], ["--config", str(config)]
+    by_url, by_config = nodes[0].service(database.url), ["--config", str(config)]
     assert f'"user":"{phone.user}"' in mpind("user", "list", "--json", *by_url)
     mpind("client", "add", "shop", "--redirect-uri", "https://shop.example.com/back", *by_config)
     assert '"id":"shop"' in mpind("client", "list", "--json", *by_url)

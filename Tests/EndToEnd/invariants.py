@@ -66,7 +66,7 @@ class Invariants:
         self.name, self._nodes, self._most, self._keeps_lines = folder.name, nodes, most, keeps_lines
         self._places: list[Place] = [Proxy(proxy)] if proxy else list(nodes)
         self._later = LATER | set(lost)
-        self.kept = Kept(folder, proxy or nodes[0].backend, database, lambda user: self._registered(user), lost)
+        self.kept = Kept(folder, proxy or nodes[0].backend, nodes[0].service(database), lambda user: self._registered(user), lost)
         self.readiness = Readiness(nodes)
         self._logins: list[Login] = []
         self._guessed: list[Guessed] = []

@@ -28,10 +28,10 @@ class Kept:
     """Everything that a server has acknowledged."""
 
     def __init__(
-        self, folder: Path, issuer: str, database: str, register: Callable[[str], Phone], lost: Sequence[int] = ()
+        self, folder: Path, issuer: str, service: Sequence[str], register: Callable[[str], Phone], lost: Sequence[int] = ()
     ) -> None:
-        """folder: a new one, by whose name all are called. issuer: the URL of the OpenID provider. database: the URL that
-        operators' commands get. register: registers a user. lost: statuses by which a proxy says that it has lost the
+        """folder: a new one, by whose name all are called. issuer: the URL of the OpenID provider. service: the options by
+        which operators' commands find the database. register: registers a user. lost: statuses by which a proxy says that it has lost the
         connection to a server."""
         folder.mkdir()
         self.registered: list[Phone] = []
@@ -39,7 +39,7 @@ class Kept:
         self.blocked: list[Phone] = []
         self.clients: list[str] = []
         self.apps: list[mpin.Session] = []
-        self._folder, self._issuer, self._database, self._register = folder, issuer, database, register
+        self._folder, self._issuer, self._service, self._register = folder, issuer, service, register
         self._lost = lost
         self._numbers = itertools.count()
         self._app = f"app-{folder.name}"
@@ -129,7 +129,7 @@ class Kept:
         self.apps.append(app)
 
     def _mpind(self, *words: str) -> str:
-        command = [PROGRAM, *words, "--database", self._database]
+        command = [PROGRAM, *words, *self._service]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -138,10 +138,14 @@ class Server:
                 logins.kill()
                 logins.wait()
 
+    def service(self, database: str) -> list[str]:
+        """The options of a command for its database, with the key of the records in it."""
+        return ["--database", database, "--service-key-file", f"{self.state}/rps.key"]
+
     def revoke(self, user: str) -> None:
         place = ["--state-dir", self.state]
         if "--database" in self.options:
-            place = self.options[self.options.index("--database") :][:2]
+            place = self.service(self.options[self.options.index("--database") + 1])
         command = [str(PROGRAM), "user", "revoke", user, *place]
         subprocess.run(command, check=True, capture_output=True)
 
