@@ -112,6 +112,7 @@ lint: packages ## formatting, citations and links, the lists of tables and of te
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests bindings/samples
 	Tests/docs.py
 	Tests/rows.py
+	Tests/promises.py
 	Tests/tables.py
 	Tests/count_test.sh
 	Sources/Wasm/status.py --check

@@ -1243,6 +1243,16 @@ typedef struct mpin_session_details {
     char customer_icon_url[1024];
     char client_id[256];
     char redirect_uri[1024];
+    /** Where the screen is that shows the code, as the server saw it: its IP
+     * address, and the browser that it says to be. Empty if the server does not
+     * know or say it. Then it may be anybody's screen: tell the user that
+     * nothing is known about it, and ask once more before the PIN. */
+    char screen_address[64];
+    char screen_program[128];
+    /** The IP address of the server or program that has opened the session in
+     * the place of the screen; it is not the screen's. Empty if there is none,
+     * or it is not known. */
+    char site_address[64];
 } mpin_session_details;
 
 /** Asks the backend which browser session shows this code. The session's page
@@ -1602,6 +1612,10 @@ typedef struct mpin_trust_session {
     char project_logo_url[1024];
     /** The length of a PIN in the project; 0 if the server does not say. */
     int32_t pin_length;
+    /** As in mpin_session_details. */
+    char screen_address[64];
+    char screen_program[128];
+    char site_address[64];
 } mpin_trust_session;
 
 /** Asks which session a QR code, an app link or a push message belongs to. The

@@ -24,6 +24,9 @@ public struct OneTimeCode: Sendable, Equatable {
 /// The browser session that asks for a login.
 public typealias Session = MPinSDK.Session
 
+/// Where the screen is that shows a session's code.
+public typealias SessionPlace = MPinSDK.SessionPlace
+
 /// A service that a web page offers to clients.
 public typealias Service = MPinSDK.Service
 

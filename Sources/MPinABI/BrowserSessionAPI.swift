@@ -21,6 +21,9 @@ public func mpin_sdk_get_session_details(
         output.set(\.customer_icon_url, text: session.customerIconURL)
         output.set(\.client_id, text: session.clientID)
         output.set(\.redirect_uri, text: session.redirectURI)
+        output.set(\.screen_address, text: session.place.screenAddress)
+        output.set(\.screen_program, cutText: session.place.screenProgram)
+        output.set(\.site_address, text: session.place.siteAddress)
     }
 }
 

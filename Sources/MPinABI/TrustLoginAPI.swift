@@ -50,6 +50,9 @@ public func mpin_trust_get_session_details(
         output.set(\.project_name, text: details.projectName)
         output.set(\.project_logo_url, text: details.projectLogoURL)
         output.set(\.pin_length, Int32(clamping: details.pinLength))
+        output.set(\.screen_address, text: details.place.screenAddress)
+        output.set(\.screen_program, cutText: details.place.screenProgram)
+        output.set(\.site_address, text: details.place.siteAddress)
     }
 }
 

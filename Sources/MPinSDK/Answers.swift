@@ -27,6 +27,36 @@ public struct Session: Sendable, Equatable {
     package internal(set) var customerIconURL = ""
     package internal(set) var clientID = ""
     package internal(set) var redirectURI = ""
+    /// Where the screen is that shows the code.
+    public internal(set) var place = SessionPlace()
+}
+
+/// Where the screen is that shows a session's code, as the server saw it. Texts that the server does not know, or does not
+/// send, are empty.
+public struct SessionPlace: Sendable, Equatable {
+    /// The IP address of the screen.
+    public private(set) var screenAddress = ""
+    /// The browser that the screen says to be, and its system.
+    public private(set) var screenProgram = ""
+    /// The IP address of the server or program that has opened the session in the place of the screen, whose own address
+    /// is then not known.
+    public private(set) var siteAddress = ""
+
+    /// Whether the server saw the screen. If not, it may be anybody's: let the user confirm once more before the PIN.
+    public var isScreenKnown: Bool { !screenAddress.isEmpty }
+
+    /// More bytes than an address has.
+    private static let maxAddress = 63
+
+    init() {}
+
+    /// Takes an address that is none for one that is missing.
+    init(screenAddress: String, screenProgram: String, siteAddress: String) {
+        func address(_ text: String) -> String { text.utf8.count > Self.maxAddress ? "" : text }
+        self.screenAddress = address(screenAddress)
+        self.screenProgram = screenProgram
+        self.siteAddress = address(siteAddress)
+    }
 }
 
 /// The server's answer to the code with which the user has proved to own the user id.

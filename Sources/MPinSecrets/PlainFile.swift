@@ -33,7 +33,7 @@ package enum PlainFile {
         } while file < 0 && errno == EINTR
         guard file >= 0 else {
             let isLink = errno == ELOOP && flags & O_NOFOLLOW != 0
-            throw isLink ? .notRegular(path: path) : .system(path: path, errno: errno)
+            throw isLink || errno == EISDIR ? .notRegular(path: path) : .system(path: path, errno: errno)
         }
         var status = stat()
         guard fstat(file, &status) == 0 else {

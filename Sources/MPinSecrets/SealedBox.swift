@@ -9,6 +9,8 @@ package enum SealedBox {
     package static let keySize = 32
     private static let nonceSize = 24
     private static let tagSize = 16
+    /// How many bytes a box is longer than its plaintext.
+    package static let overhead = nonceSize + tagSize
 
     /// Why a box could not be made or opened.
     package enum Failure: Error {
@@ -21,7 +23,7 @@ package enum SealedBox {
     }
 
     /// Seals `plaintext` under a key of 32 bytes. `associatedData` names the purpose and place of the box, so that it
-    /// cannot be used elsewhere; `open` needs the same value. The box is 40 bytes longer than the plaintext.
+    /// cannot be used elsewhere; `open` needs the same value. The box is ``overhead`` longer than the plaintext.
     package static func seal(
         _ plaintext: Span<UInt8>, key: SecretBytes, associatedData: [UInt8], random: RandomSource = systemRandom
     ) throws(Failure) -> [UInt8] {
@@ -45,7 +47,7 @@ package enum SealedBox {
         _ box: [UInt8], key: SecretBytes, associatedData: [UInt8]
     ) throws(Failure) -> SecretBytes {
         guard key.count == keySize else { throw .keySize }
-        guard box.count >= nonceSize + tagSize else { throw .notAuthentic }
+        guard box.count >= overhead else { throw .notAuthentic }
         let nonce = [UInt8](box.prefix(nonceSize))
         let sealed = [UInt8](box.dropFirst(nonceSize))
         let plaintext = SecretBytes(count: sealed.count - tagSize)

@@ -1,4 +1,5 @@
 import Glibc
+import MPinSecrets
 
 /// Prevents a database file from being replaced while a process has it open. The system releases the lock when the
 /// process ends.
@@ -27,10 +28,14 @@ package final class DatabaseLock: Sendable {
 
     private init(_ database: String, _ operation: Int32) throws {
         let path = database + ".lock"
-        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
-        var file = open(path, flags | O_CREAT | O_EXCL, 0o600)
-        if file >= 0 { giveToFolderOwner(file, path) } else { file = open(path, flags) }
-        guard file >= 0 else { throw Failure(path: path, code: errno) }
+        let flags = O_RDWR | O_NOFOLLOW
+        let file: Int32
+        if let made = try? PlainFile.open(path, flags | O_CREAT | O_EXCL) {
+            giveToFolderOwner(made.file, path)
+            file = made.file
+        } else {
+            file = try PlainFile.open(path, flags).file
+        }
         guard flock(file, operation) == 0 else {
             let code = errno
             close(file)

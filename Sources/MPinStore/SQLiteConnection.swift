@@ -1,4 +1,6 @@
 import CSQLite
+import Glibc
+import MPinSecrets
 
 /// A connection to a SQLite file, for one thread at a time. It compiles each statement once. It obeys no triggers and views
 /// of the file, because whoever could write to the file may have put them there.
@@ -53,6 +55,7 @@ package final class SQLiteConnection {
     /// Opens a file, or with `:memory:` a database that ends with the connection. If `creates`, a missing file is made. If
     /// `erases`, deleted data is overwritten.
     package init(path: String, creates: Bool = false, erases: Bool = false) throws {
+        try Self.requirePlainFiles(path)
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let status = sqlite3_open_v2(path, &handle, flags, nil)
@@ -64,6 +67,18 @@ package final class SQLiteConnection {
         }
         sqlite3_busy_timeout(handle, Self.busyTimeout)
         if erases { try run("PRAGMA secure_delete = ON") }
+    }
+
+    /// Throws if the path or that of a journal names something else than a regular file: SQLite would wait for ever for the
+    /// other end of a FIFO in the place of its journal, which it opens first.
+    private static func requirePlainFiles(_ path: String) throws {
+        // SQLite follows a link to the database, and has the journals beside its target.
+        let real = realpath(path, nil)
+        defer { free(real) }
+        let target = real.map { String(cString: $0) } ?? path
+        for file in [path] + ["-journal", "-wal", "-shm"].map({ target + $0 }) where PlainFile.mayWait(file) {
+            throw Failure(description: "\(file): not a regular file")
+        }
     }
 
     /// Begins a transaction that writes; false if another process is writing and `waits` is false.

@@ -71,13 +71,16 @@ package struct MFAUserResponse: Codable, Sendable {
 }
 
 /// The answer to a ``CodeStatusRequest`` with the status `wid`.
-package struct MFASessionDetails: Codable, Sendable {
+package struct MFASessionDetails: Codable, Sendable, TellsPlace {
     package var prerollId: String
     package var appName: String
     package var appLogoURL: String
     package var customerId: String
     package var customerName: String
     package var customerLogoURL = ""
+    package var browserAddress: String?
+    package var browserProgram: String?
+    package var siteAddress: String?
 
     package init(prerollId: String, appName: String, appLogoURL: String, customerId: String, customerName: String) {
         self.prerollId = prerollId

@@ -114,7 +114,7 @@ package struct TrustCodeStatusRequest: Codable, Sendable {
 
 /// The answer to a ``TrustCodeStatusRequest`` with the status `wid`. The members of the project are those that older
 /// native clients need.
-package struct TrustSessionDetails: Codable, Sendable {
+package struct TrustSessionDetails: Codable, Sendable, TellsPlace {
     package var description: String
     package var prerollId: String
     package var projectId: String
@@ -129,14 +129,11 @@ package struct TrustSessionDetails: Codable, Sendable {
     package var identityTypeLabel = ""
     package var enableRegistrationCode: Bool
     package var limitRegCodeVerified: Bool
-    /// The address of the browser that waits, and the program that it says to be: our own members, for pages that warn
-    /// of a code that somebody else has sent. Absent if the server did not see the browser.
     package var browserAddress: String?
     package var browserProgram: String?
-    /// Our own members about who asks for the login. The address of a server or program that has opened the session, so
-    /// that nothing is known about the screen; the name with which the operator has registered the client or project; and
-    /// that one's words about the login, which nobody has checked. Each is absent if there is none.
     package var siteAddress: String?
+    /// Our own members about who asks for the login: the name with which the operator has registered the client or project,
+    /// and that one's words about the login, which nobody has checked. Each is absent if there is none.
     package var siteName: String?
     package var siteText: String?
 

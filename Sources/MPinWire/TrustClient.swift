@@ -130,7 +130,7 @@ extension TrustQuickCodeResponse {
 extension TrustSessionDetails {
     private enum Members: String, CodingKey {
         case description, prerollId, hash, projectId, projectName, projectLogoURL, pinLength, enableRegistrationCode
-        case limitRegCodeVerified
+        case limitRegCodeVerified, browserAddress, browserProgram, siteAddress
     }
 
     /// Reads the members that a present client needs.
@@ -143,6 +143,9 @@ extension TrustSessionDetails {
             enableRegistrationCode: (try? members.decode(Bool.self, forKey: .enableRegistrationCode)) ?? false,
             limitRegCodeVerified: (try? members.decode(Bool.self, forKey: .limitRegCodeVerified)) ?? false)
         projectLogoURL = members.text(.projectLogoURL)
+        browserAddress = try? members.decodeIfPresent(String.self, forKey: .browserAddress)
+        browserProgram = try? members.decodeIfPresent(String.self, forKey: .browserProgram)
+        siteAddress = try? members.decodeIfPresent(String.self, forKey: .siteAddress)
     }
 }
 

@@ -126,15 +126,29 @@ package struct CodeStatusResponse: Codable, Sendable {
     package init() {}
 }
 
+/// An answer that tells a phone where the screen is that waits for it. These are our own members; each is absent if the server
+/// does not know it.
+package protocol TellsPlace {
+    /// The address of the browser that waits, and the program that it says to be: for warnings of a code that somebody else
+    /// has sent.
+    var browserAddress: String? { get set }
+    var browserProgram: String? { get set }
+    /// The address of a server or program that has opened the session, so that nothing is known about the screen.
+    var siteAddress: String? { get set }
+}
+
 /// The answer to the status `wid` of a valid code: details of the page that shows it. Each of the three values has two
 /// names: old servers send the first three names, and old clients read the last three.
-package struct CodeDetailsResponse: Codable, Sendable {
+package struct CodeDetailsResponse: Codable, Sendable, TellsPlace {
     package var PrerollId: String
     package var AppName: String
     package var AppLogoUrl: String
     package var prerollId: String
     package var appName: String
     package var appLogoURL: String
+    package var browserAddress: String?
+    package var browserProgram: String?
+    package var siteAddress: String?
 
     /// `prerollID`: the user id that the phone proposes; empty if there is none.
     package init(name: String, logoURL: String, prerollID: String = "") {

@@ -17,6 +17,7 @@ struct Login: AsyncParsableCommand {
     @Option(help: "Let QR codes of this domain, and of what lies in it, lead to their own service without a question.")
     var trustDomain: [String] = []
 
+    @OptionGroup var screen: ScreenOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -46,8 +47,11 @@ struct Login: AsyncParsableCommand {
     /// know this, because the code may be that of an attacker's browser, which the login would log in as the user.
     private func introduce(_ user: User, _ code: String?, _ client: MPinClient) async throws {
         guard let code else { return say("Login at \(user.backend) as \(user.id)") }
-        let name = try await client.session(code).applicationName
+        let session = try await client.session(code)
+        let name = session.applicationName
         say("Login at \(name.isEmpty ? "an application without a name" : name), \(user.backend), as \(user.id)")
+        // The user has read a number from the screen, but others can send the picture of a code.
+        if qr != nil { try screen.introduce(session.place) }
     }
 }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 import MPin
 import Synchronization
@@ -90,6 +91,27 @@ func isWanted(_ question: String) -> Bool {
     var answer = [UInt8](repeating: 0, count: 64)
     let count = Glibc.read(terminal, &answer, answer.count)
     return count > 0 && (answer[0] | 0x20) == UInt8(ascii: "y")
+}
+
+/// The option for programs that log in a screen without a person at a terminal.
+struct ScreenOptions: ParsableArguments {
+    @Flag(help: "Go on without a question if the server knows nothing about the screen that shows the code.")
+    var anyScreen = false
+
+    /// Says where the screen is that shows the code. If nothing is known about it, asks whether to go on: somebody may have
+    /// sent the user the code of another screen.
+    func introduce(_ place: SessionPlace) throws {
+        guard !place.isScreenKnown else {
+            let program = place.screenProgram.isEmpty ? "A browser" : place.screenProgram
+            return say("\(program) at \(place.screenAddress) shows the code: it must be the screen before you")
+        }
+        let site = place.siteAddress.isEmpty ? "" : ", opened by \(place.siteAddress)"
+        let text = "The code is that of a screen that we know nothing about\(site)"
+        guard !anyScreen else { return say(text) }
+        guard isWanted(text + ". Is it the screen before you? [y/N] ") else {
+            throw Failure("nothing is known about the screen: --any-screen goes on without a question")
+        }
+    }
 }
 
 /// An error of this program, described in one line.

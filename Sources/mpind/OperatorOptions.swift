@@ -92,8 +92,8 @@ struct DatabaseOptions: ParsableArguments {
 
     @Option(
         help: """
-            Key file of the RPS, from which the key of its records' MACs is derived. (default: that of --state-dir or \
-            --config, or the one beside the SQLite file)
+            Key file of the RPS, from which the keys of its records' MACs and of sealed hashes are derived. (default: that of \
+            --state-dir or --config, or the one beside the SQLite file)
             """)
     var serviceKeyFile: String?
 

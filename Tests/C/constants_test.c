@@ -78,6 +78,9 @@ static void layout(void)
     CHECK(offsetof(mpin_session_details, redirect_uri) ==
               pointer + 4 + 5 * 256 + 2 * 1024,
           "session");
+    CHECK(offsetof(mpin_session_details, screen_address) ==
+              pointer + 4 + 5 * 256 + 3 * 1024,
+          "place of a session");
     CHECK(sizeof(mpin_trust_error) == pointer + 8 + 64 + 2 * 256, "trust error");
     CHECK(sizeof(mpin_trust_verification) == pointer + 16, "trust verification");
     CHECK(sizeof(mpin_trust_activation) == pointer + 8 + 3 * 256 + 1024,

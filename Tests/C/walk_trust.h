@@ -242,6 +242,7 @@ static void trust_signing(void)
     CHECK(strcmp(session.description, "pay") == 0, "%s", session.description);
     CHECK(session.hash_len == 2 && memcmp(session.hash, hash, 2) == 0, "hash");
     CHECK(session.pin_length == 4, "%d", (int)session.pin_length);
+    CHECK(session.screen_address[0] == 0, "%s", session.screen_address);
     CHECK_STATUS(
         mpin_trust_sign(sdk, member_user, &s, ARG(hash), "1234"), MPIN_OK);
     CHECK(s.timestamp == 1893456000, "another clock");

@@ -32,9 +32,15 @@ browser() {
         [ ! -s "$shown" ] || break
         sleep 0.1
     done
-    expect 3 '4321\n' login "$user" "$2" "$(head -n 1 "$shown")"
+    expect 3 '4321\n' login "$user" "$2" "$(head -n 1 "$shown")" --any-screen
     kill -0 "$browser"
-    expect 0 '1234\n' login "$user" "$2" "$(head -n 1 "$shown")"
+    if [ "$2" = --qr ]; then
+        # Without a terminal nobody can be asked whether an unknown screen is meant.
+        setsid --wait "$cli" login "$user" --qr "$(head -n 1 "$shown")" --pin-fd 0 <<<1234 >"$work/said" 2>"$work/heard" && exit 1
+        grep -q "nothing is known about the screen" "$work/said"
+        kill -0 "$browser"
+    fi
+    expect 0 '1234\n' login "$user" "$2" "$(head -n 1 "$shown")" --any-screen
     wait "$browser"
 }
 
@@ -66,6 +72,7 @@ browser getAccessNumber --number
 ok "login --number"
 browser getQrUrl --qr
 grep -q "^Login at .*, $backend, as $user\$" "$work/heard"
+grep -q "^The code is that of a screen that we know nothing about, opened by 127.0.0.1\$" "$work/heard"
 ok "login --qr, and who asks is shown first"
 
 # Starts two servers on other ports: one with a page whose service description names the real server, and another
@@ -92,7 +99,7 @@ expect 1 '1234\n' login "$user" --qr "http://127.0.0.1:1/#0123"
 grep -q "tells of no service: refused" "$work/said"
 # Here the page names the client's own backend, so the client does not ask. The login fails because no browser shows
 # this code.
-expect 1 '1234\n' login "$user" --qr "$(origin page)/#0123456789abcdef"
+expect 1 '1234\n' login "$user" --any-screen --qr "$(origin page)/#0123456789abcdef"
 grep -q INCORRECT_ACCESS_NUMBER "$work/said"
 ok "a QR code of another host is refused without a yes"
 MPIN_BACKEND='' expect 1 '' login "$user"
@@ -100,7 +107,7 @@ grep -q 'no backend: --backend or MPIN_BACKEND' "$work/said"
 ok "no backend"
 expect 1 '1234\n' login "$user" --number 1234567
 grep -q INCORRECT_ACCESS_NUMBER "$work/said"
-expect 1 '1234\n' login "$user" --qr "$backend/#0123456789abcdef"
+expect 1 '1234\n' login "$user" --any-screen --qr "$backend/#0123456789abcdef"
 ok "an access number and a code that no browser shows"
 expect 0 '1234\n5678\n' change-pin "$user"
 expect 3 '1234\n' login "$user"

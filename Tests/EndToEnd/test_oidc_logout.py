@@ -240,6 +240,27 @@ def test_a_post_from_elsewhere_that_fits_into_no_url(carol: Person, told: type[T
     assert is_logged_in(carol)
 
 
+@pytest.mark.parametrize("members", [{}, {"state": "s"}, {"client_id": "shop", "post_logout_redirect_uri": LOGGED_OUT}])
+@pytest.mark.parametrize(
+    ("language", "said", "claim"),
+    [
+        ("en", "Nobody was logged out", "logged out."), ("de", "Niemand wurde abgemeldet", "Sie sind abgemeldet"),
+        ("fr", "Personne n’a été déconnecté", "Vous êtes déconnecté"),
+        ("es", "No se ha cerrado ninguna sesión", "Ha cerrado la sesión"),
+    ],
+)  # fmt: skip
+def test_a_request_without_our_cookie(
+    carol: Person, told: type[Told], members: dict[str, str], language: str, said: str, claim: str
+) -> None:
+    """A frame of another site sends no cookie of ours, although the browser has one. The page claims no logout, and the
+    session goes on."""
+    log_in(carol, "shop")
+    answer = requests.get(LOGOUT, params={**members, "ui_locales": language}, cookies={"lb": "7"}, allow_redirects=False)
+    assert answer.status_code == 200 and said in answer.text and claim not in answer.text
+    assert not answer.cookies and "Set-Cookie" not in answer.headers
+    assert is_logged_in(carol)
+
+
 @pytest.mark.parametrize(
     "members",
     [
@@ -268,7 +289,7 @@ def test_row_64_without_a_hint(carol: Person, told: type[Told], members: dict[st
     wait_for("shop", sid_of(tokens))
     assert not is_logged_in(carol)
     # Now there is nobody to ask.
-    assert "You are logged out" in log_out(carol, **members).text
+    assert "Nobody was logged out" in log_out(carol, **members).text
 
 
 def test_row_64_the_hint_of_somebody_else(carol: Person, told: type[Told]) -> None:

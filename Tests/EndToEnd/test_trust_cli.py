@@ -32,10 +32,10 @@ class Cli:
         self.heard = ""
 
     def run(self, expected: int, *words: str, typed: str = "", **environment: str) -> str:
-        """Runs a command, which must end with this exit code, and returns what it prints."""
+        """Runs a command without a terminal, which must end with this exit code, and returns what it prints."""
         done = subprocess.run(
             [PROGRAM, "trust", *words, *self._pins(words)], input=typed, capture_output=True, text=True, timeout=60,
-            env=self._environment | environment, check=False)  # fmt: skip
+            env=self._environment | environment, check=False, start_new_session=True)  # fmt: skip
         self.heard = done.stderr
         assert done.returncode == expected, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout
@@ -135,13 +135,22 @@ def test_log_in_a_page(cli: Cli, user: str, client: Client) -> None:
     shown = page(client, description="the shop")
     assert "for: the shop" in cli.run(DONE, "session", shown["qrURL"])
     assert client.access(shown)["status"] == "wid"
-    assert cli.run(DONE, "login", user, "--qr", shown["qrURL"], typed="1234\n") == "OK\n"
-    assert cli.heard.endswith(f" as {user}: the shop\n")
+    login = ["login", user, "--qr", shown["qrURL"]]
+    assert "nothing is known about the screen" in cli.run(FAILED, *login, typed="1234\n")
+    assert client.access(shown)["status"] == "wid", "no PIN was sent"
+    assert cli.run(DONE, *login, "--any-screen", typed="1234\n") == "OK\n"
+    assert f" as {user}: the shop\n" in cli.heard
+    assert cli.heard.endswith("a screen that we know nothing about, opened by 127.0.0.1\n"), cli.heard
     assert client.access(shown)["status"] == "authenticated"
-    shown = page(client)
+    # A browser sends its origin.
+    browser = {"Origin": LINK, "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+    wish = {"projectId": PROJECT}
+    shown = good(client.http.post(client.url + "/rps/v2/session", json=wish, headers=browser, timeout=60))
+    assert "screen: 127.0.0.1\n" in cli.run(DONE, "session", shown["qrURL"])
     message = json.dumps({"projectID": PROJECT, "userID": user, "qrURL": shown["qrURL"]})
     cli.run(WRONG_PIN, "login", "--push", message, typed="4321\n")
     cli.run(DONE, "login", "--push", message, typed="1234\n")
+    assert cli.heard.endswith("Firefox, Linux at 127.0.0.1 shows the code: it must be the screen before you\n"), cli.heard
     assert client.access(shown)["userId"] == user
     shown = page(client)
     assert cli.told(DONE, "abort", shown["qrURL"])["result"] == "OK"
@@ -166,7 +175,8 @@ def test_signatures(cli: Cli, user: str, trust: TrustServer, client: Client, tmp
     shown = page(client, userId=user, description="pay", hash=digest)
     assert digest in cli.run(DONE, "session", shown["qrURL"])
     assert "mpin-cli trust sign" in cli.run(FAILED, "login", user, "--qr", shown["qrURL"], typed="1234\n")
-    cli.run(DONE, "sign", user, "--qr", shown["qrURL"], typed="1234\n")
+    assert "nothing is known" in cli.run(FAILED, "sign", user, "--qr", shown["qrURL"], typed="1234\n")
+    cli.run(DONE, "sign", user, "--qr", shown["qrURL"], "--any-screen", typed="1234\n")
     assert client.access(shown)["status"] == "signed"
     plain = page(client)
     assert "mpin-cli trust login" in cli.run(FAILED, "sign", user, "--qr", plain["qrURL"], typed="1234\n")

@@ -27,10 +27,10 @@ PROJECT = "proj-1"
 #: Where links in mails and QR codes of the project lead.
 LINK = "https://app.example/login"
 #: The OpenID client, and the secret of its back end. Its secret is long enough to be the key of an HMAC.
-CLIENT, SECRET, CALLBACK = "rp", "a secret of the tests " * 4, "https://rp.example/login"
+CLIENT, SECRET, CALLBACK = "rp", "a-secret-of-the-tests-" * 4, "https://rp.example/login"
 CLIENTS = f"""
 - id: {CLIENT}
-  secret-sha256: {hashlib.sha256(SECRET.encode()).hexdigest()}
+  secret-file: FOLDER/rp.secret
   redirect-uri: [{CALLBACK}]
   first-party: true
 - id: several
@@ -82,7 +82,9 @@ class TrustServer:
     """The parts, and what their operator does."""
 
     def __init__(self, folder: Path) -> None:
-        (folder / "clients.yaml").write_text(CLIENTS)
+        (folder / "rp.secret").touch(mode=0o600)
+        (folder / "rp.secret").write_text(SECRET)
+        (folder / "clients.yaml").write_text(CLIENTS.replace("FOLDER", str(folder)))
         mpind("keys", "new", str(folder / "audit.key"))
         (folder / "audit").mkdir(mode=0o700)
         self._log = ["--audit-log", str(folder / "audit/audit.jsonl"), "--audit-key-file", str(folder / "audit.key")]

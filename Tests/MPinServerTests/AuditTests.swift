@@ -486,10 +486,32 @@ final class AuditTests: XCTestCase {
     }
 
     func testALogThatCannotBeWrittenToSaysSo() throws {
-        let full = try AuditLog(AuditPlace(log: "/dev/full", keyFile: folder + "/audit.key"))
-        XCTAssertThrowsError(try full.append(.command("x"), part: "test"))
+        try write(1)
+        let full = try AuditLog(place())
+        try withFullDisk { XCTAssertThrowsError(try full.append(.command("x"), part: "test")) }
+        XCTAssertEqual(try findings(), [])
+        try full.append(.command("x"), part: "test")
+        XCTAssertEqual(try AuditVerification(place()).good, 2)
         XCTAssertThrowsError(
             try AuditLog(AuditPlace(log: folder + "/none/audit.jsonl", keyFile: folder + "/audit.key")))
+    }
+
+    private static let fileSize = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+
+    /// Lets no file of this process grow beyond the present size of the log and half a line.
+    private func withFullDisk(_ work: () throws -> Void) throws {
+        let size = try XCTUnwrap(FileManager.default.attributesOfItem(atPath: log)[.size] as? Int)
+        var before = rlimit()
+        XCTAssertEqual(getrlimit(Self.fileSize, &before), 0)
+        var full = before
+        full.rlim_cur = rlim_t(size + 50)
+        let action = signal(SIGXFSZ, SIG_IGN)
+        XCTAssertEqual(setrlimit(Self.fileSize, &full), 0)
+        defer {
+            _ = setrlimit(Self.fileSize, &before)
+            signal(SIGXFSZ, action)
+        }
+        try work()
     }
 
     func testWhatHappensToAUserStandsInTheLogAndNoSecretDoes() throws {

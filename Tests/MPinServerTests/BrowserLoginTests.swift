@@ -39,7 +39,7 @@ final class BrowserLoginTests: XCTestCase {
             details as? [String: String],
             [
                 "PrerollId": "", "AppName": "Demo", "AppLogoUrl": "https://example.com/logo.png", "prerollId": "",
-                "appName": "Demo", "appLogoURL": "https://example.com/logo.png",
+                "appName": "Demo", "appLogoURL": "https://example.com/logo.png", "siteAddress": "127.0.0.1",
             ])
         XCTAssertEqual(try browser.poll(), AccessResponse(status: "wid"))
         XCTAssertEqual(

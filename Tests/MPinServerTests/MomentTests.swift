@@ -6,15 +6,23 @@ import XCTest
 /// Tests the formats of times on the wire. They must be in UTC in every time zone of the process (wire section 2;
 /// section 17, defect 20).
 final class MomentTests: XCTestCase {
+    private let file = NSTemporaryDirectory() + "leap-zone-" + UUID().uuidString
+
     override func tearDown() {
         unsetenv("TZ")
         tzset()
+        try? FileManager.default.removeItem(atPath: file)
     }
 
     func testTheSpellingsDoNotDependOnTheZone() throws {
-        for zone in ["UTC", "Asia/Tokyo", "America/Los_Angeles", "XYZ-13:45", "right/UTC"] {
+        let leaps = try LeapZone.write(to: file)
+        for zone in ["UTC", "Asia/Tokyo", "America/Los_Angeles", "XYZ-13:45", leaps] {
             setenv("TZ", zone, 1)
             tzset()
+            var spelt = tm()
+            var seconds = time_t(1_795_228_579)
+            gmtime_r(&seconds, &spelt)
+            XCTAssertEqual(spelt.tm_sec, zone == leaps ? 52 : 19, "the C library spells 27 seconds less in \(zone)")
             let moment = Moment(microseconds: 1_795_228_579_000_045)
             XCTAssertEqual(moment.iso, "2026-11-21T02:36:19Z", zone)
             XCTAssertEqual(moment.httpDate, "Sat, 21 Nov 2026 02:36:19 GMT", zone)

@@ -237,7 +237,7 @@ final class ProjectUserTests: XCTestCase {
     func testNoClientHasTheIDOfAProject() async throws {
         let server = try await server()
         let database = server.backend.stateFolder + "/rps.sqlite"
-        let clients = try await ClientAdministration(database: database, file: nil, audit: .off)
+        let clients = try await ClientAdministration(database: ServiceDatabase(database), file: nil, audit: .off)
         do {
             _ = try await clients.add("proj-1", ClientChange(), secret: nil)
             XCTFail("a client has the id of the project")

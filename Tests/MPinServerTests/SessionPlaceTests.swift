@@ -60,6 +60,22 @@ final class SessionPlaceTests: XCTestCase {
         }
     }
 
+    /// Phones of the other wires are told the same.
+    func testEveryWireTellsThePlace() async throws {
+        let server = try await server()
+        let client = TrustClient(backend: server.backend.from(7))
+        for path in ["/rps/codeStatus", "/mfa/proj-1/rps/codeStatus"] {
+            for (headers, member) in [(Self.browser, "browserAddress"), ([:], "siteAddress")] {
+                let opened = try client.post("/rps/getQrUrl", [:], headers: headers).object["qrUrl"] as? String
+                let wid = try XCTUnwrap(opened?.components(separatedBy: "#").last)
+                let found = try client.post(path, ["wid": wid, "status": "wid"]).object
+                let places = ["browserAddress", "siteAddress"].map { found[$0] as? String }
+                XCTAssertEqual(places, member == "siteAddress" ? [nil, "127.0.0.7"] : ["127.0.0.7", nil], path)
+                XCTAssertEqual(found["browserProgram"] as? String, headers.isEmpty ? nil : "Firefox, Linux", path)
+            }
+        }
+    }
+
     /// The address of a site's server is not that of the screen, which may be anywhere.
     func testAServerThatOpensASessionIsNotTakenForTheScreen() async throws {
         let server = try await server()

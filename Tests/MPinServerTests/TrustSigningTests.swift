@@ -4,6 +4,7 @@ import MPinOpenID
 import MPinSecrets
 import MPinServer
 import MPinService
+import MPinStore
 import MPinWire
 import XCTest
 
@@ -156,7 +157,11 @@ final class TrustSigningTests: XCTestCase {
 
     func testOnlyTheProjectsBackEndHasSignaturesVerified() async throws {
         let secret = "a secret for tests, longer than it must be"
+        let long = String(repeating: "s", count: 80)
         let clients = """
+            - id: long
+              secret-sha256: \(Hex.encode(SHA256.hash(Array(long.utf8))))
+              redirect-uri: [https://long.example/cb]
             - id: shop
               secret-sha256: \(Hex.encode(SHA256.hash(Array(secret.utf8))))
               redirect-uri: [https://shop.example/cb]
@@ -165,7 +170,7 @@ final class TrustSigningTests: XCTestCase {
               redirect-uri: [https://closed.example/cb]
               disabled: true
             """
-        let scene = try await scene(clients: clients, { $0.clients = ["shop", "closed"] })
+        let scene = try await scene(clients: clients, { $0.clients = ["shop", "closed", "long"] })
         let time = scene.now
         let signature = try scene.client.sign(scene.device, hash, at: time)
         func status(_ authorization: String) throws -> Int {
@@ -174,7 +179,7 @@ final class TrustSigningTests: XCTestCase {
         let (token, hex) = (scene.token, Hex.encode(hash))
         for right in [
             TrustClient.basic("backend", token), TrustClient.hmac("backend", token, hex),
-            TrustClient.basic("shop", secret), "bearer \(token)",
+            TrustClient.basic("shop", secret), TrustClient.basic("long", long), "bearer \(token)",
         ] {
             XCTAssertEqual(try status(right), 200, right)
         }
@@ -185,7 +190,8 @@ final class TrustSigningTests: XCTestCase {
             "Bearer x", "Bearer " + token + "x", "Bearer", "", TrustClient.basic("other", token),
             TrustClient.basic("shop", token), TrustClient.basic("backend", secret),
             TrustClient.hmac("backend", token, hex + "00"), TrustClient.hmac("backend", "x", hex),
-            TrustClient.hmac("shop", secret, hex), TrustClient.basic("closed", secret), "Bearer \(foreign)",
+            TrustClient.hmac("shop", secret, hex), TrustClient.hmac("long", long, hex),
+            TrustClient.basic("closed", secret), "Bearer \(foreign)",
             "MAAS-HMAC-SHA256 x", "Basic :",
         ] {
             XCTAssertEqual(try status(wrong), 401, wrong)
@@ -202,6 +208,42 @@ final class TrustSigningTests: XCTestCase {
         XCTAssertEqual(try scene.verify(late, authorization: "Bearer \(short)").status, 401, "expired")
     }
 
+    /// Whoever reads the database can make no HMAC with what is there, by service tokens and by long secrets of clients.
+    func testWhatTheStoreHasIsNoKeyOfAnHMAC() async throws {
+        let scene = try await scene()
+        let (path, secret) = (scene.server.backend.stateFolder + "/rps.sqlite", String(repeating: "s", count: 80))
+        let clients = try await ClientAdministration(database: ServiceDatabase(path), file: nil, audit: .off)
+        var change = ClientChange()
+        change.set(try XCTUnwrap(ClientMember.named("redirect-uri")), ["https://shop.example/cb"])
+        _ = try await clients.add("shop", change, secret: secret)
+        var named = ProjectChange()
+        named.clients = ["shop"]
+        _ = try await scene.server.projects().set("proj-1", named)
+        let (time, hex) = (scene.now, Hex.encode(hash))
+        let signature = try scene.client.sign(scene.device, hash, at: time)
+        func status(_ authorization: String) throws -> Int {
+            try scene.verify(signature, at: time, authorization: authorization).status
+        }
+        for (id, secret) in [("backend", scene.token), ("shop", secret)] {
+            XCTAssertEqual(try status(TrustClient.hmac(id, secret, hex)), 200, id)
+            XCTAssertEqual(try status(TrustClient.basic(id, secret)), 200, id)
+        }
+        let store = try SQLiteStore(path: path)
+        for (id, table) in [("backend", "project_token"), ("shop", "clients")] {
+            let rows = try await store.list(table, after: nil, limit: 10, at: .now()).map(\.item.value)
+            let keys = rows.flatMap { String(decoding: $0, as: UTF8.self).matches(of: /[0-9a-f]{40,}/) }
+                .flatMap { found -> [[UInt8]] in
+                    let bytes = Hex.decode(String(found.output)) ?? []
+                    return [bytes, Array(bytes.prefix(32)), Array(bytes.suffix(32)), Array(found.output.utf8)]
+                }
+            XCTAssertGreaterThanOrEqual(keys.count, 8, "a digest and a box: \(table)")
+            for key in keys {
+                let tag = HMACSHA256.tag(Array(hex.utf8), key: SecretBytes(copying: key.span))
+                XCTAssertEqual(try status(TrustClient.hmac(id, tag: tag)), 401, "\(table): \(Hex.encode(key))")
+            }
+        }
+    }
+
     /// The example of the vendor's first SDK. Its secret is shorter than a block of SHA-256, so the hash that we store of
     /// a secret is not its key.
     func testTheVendorsHMACIsRead() throws {
@@ -213,11 +255,13 @@ final class TrustSigningTests: XCTestCase {
         XCTAssertEqual(credentials.id, "MockClientId")
         XCTAssertTrue(credentials.proves(key: SecretBytes(utf8: "MockClientSecret")))
         XCTAssertFalse(credentials.proves(key: SecretBytes(utf8: "MockClientSecreT")))
-        XCTAssertFalse(credentials.proves(hash: Hex.encode(SHA256.hash(Array("MockClientSecret".utf8)))))
+        let seal = HashSeal(from: try .random(count: 32, from: systemRandom))
+        XCTAssertFalse(credentials.proves(SecretHash(of: "MockClientSecret"), seal, owner: "x"))
         XCTAssertNil(ProjectCredentials(header))
         let long = String(repeating: "s", count: 65)
         let own = try XCTUnwrap(ProjectCredentials(TrustClient.hmac("a", long, document), document: document))
-        XCTAssertTrue(own.proves(hash: Hex.encode(SHA256.hash(Array(long.utf8)))))
+        XCTAssertTrue(own.proves(SecretHash(of: long), seal, owner: "x"))
+        XCTAssertTrue(own.proves(try SecretHash(of: long).sealed(by: seal, owner: "x"), seal, owner: "x"))
     }
 
     private func session(_ scene: Scene, _ more: [String: Any] = [:]) throws -> (wid: String, webOTT: String) {

@@ -33,6 +33,11 @@ public:
         bool registerOnly;
         String clientId;
         String redirectURI;
+        /** Where the screen is that shows the code. If the address is empty,
+         * ask the user once more before the PIN. */
+        String screenAddress;
+        String screenProgram;
+        String siteAddress;
     };
 
     class VerificationResult {
@@ -70,6 +75,9 @@ public:
         sessionDetails.registerOnly = details.register_only == 1;
         sessionDetails.clientId = details.client_id;
         sessionDetails.redirectURI = details.redirect_uri;
+        sessionDetails.screenAddress = details.screen_address;
+        sessionDetails.screenProgram = details.screen_program;
+        sessionDetails.siteAddress = details.site_address;
         return status;
     }
 

@@ -121,6 +121,11 @@ public:
         String projectName;
         String projectLogoUrl;
         int pinLength;
+        /** Where the screen is that shows the code. If the address is empty,
+         * ask the user once more before the PIN. */
+        String screenAddress;
+        String screenProgram;
+        String siteAddress;
     };
 
     class QuickCode {
@@ -384,6 +389,9 @@ public:
         session.projectName = answer.project_name;
         session.projectLogoUrl = answer.project_logo_url;
         session.pinLength = answer.pin_length;
+        session.screenAddress = answer.screen_address;
+        session.screenProgram = answer.screen_program;
+        session.siteAddress = answer.site_address;
         return status;
     }
 

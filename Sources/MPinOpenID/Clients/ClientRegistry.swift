@@ -72,18 +72,34 @@ package struct ClientRegistry: Sendable {
         return try await update(id, at: now) { client in try change.apply(to: &client) }
     }
 
-    /// Adds a new secret, of which only the hash is stored. The present one stays valid for `overlap` seconds, and an
-    /// older one ends at once.
+    /// Adds a new secret, of which only the hash is stored; `seal` seals it. The present one stays valid for `overlap`
+    /// seconds, and an older one ends at once.
     package func rotateSecret(
-        _ id: String, to secret: String, overlap: Int, at now: Moment
+        _ id: String, to secret: String, overlap: Int, sealing seal: HashSeal? = nil, at now: Moment
     ) async throws -> Client {
-        let new = ClientSecret(of: secret, created: now)
+        let new = try ClientSecret(of: secret, created: now).sealed(by: seal, of: id)
         return try await update(id, at: now) { client in
             guard !client.isPublic else { throw ClientRegistryFault.isPublic(id) }
-            guard client.secrets.first?.hash != new.hash else { throw ClientRegistryFault.sameSecret(id) }
+            guard client.secrets.first?.hash.digest != new.hash.digest else { throw ClientRegistryFault.sameSecret(id) }
             var old = client.secrets.first
             old?.expires = now.adding(seconds: overlap)
             client.secrets = [new] + (overlap > 0 ? [old].compactMap(\.self) : [])
+        }
+    }
+
+    /// Seals the hashes that servers of the version before have stored. Several servers may do so together.
+    package func sealHashes(by seal: HashSeal, at now: Moment) async throws {
+        for (id, client) in try await clients.all(at: now) {
+            // The change may run again, so what is drawn at random is made before it.
+            let sealed = try client.secrets.map { (old: $0.hash, new: try $0.sealed(by: seal, of: id).hash) }
+            guard sealed.contains(where: { $0.old != $0.new }) else { continue }
+            try await clients.update(id, at: now, .durable) { entry in
+                let secrets = entry?.value.secrets ?? []
+                entry?.value.secrets = secrets.map { secret in
+                    let new = sealed.first { $0.old == secret.hash }?.new ?? secret.hash
+                    return ClientSecret(hash: new, created: secret.created, expires: secret.expires)
+                }
+            }
         }
     }
 

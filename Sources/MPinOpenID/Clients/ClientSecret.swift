@@ -2,26 +2,26 @@ package import MPinSecrets
 package import MPinStore
 
 /// What the store keeps of a client's secret: its hash and its times.
-package struct ClientSecret: Sendable, Equatable, Codable {
+package struct ClientSecret: Sendable, Equatable {
     /// The least number of characters of a secret that an operator chooses. All must be visible ASCII.
     package static let minCharacters = 32
     package static let maxCharacters = 256
 
-    /// SHA-256 of the secret, in hex. A slow password hash is not needed, because secrets are random or long, and it
-    /// would cost the server time at each request.
-    package let hash: String
+    /// A slow password hash is not needed, because secrets are random or long, and it would cost the server time at each
+    /// request.
+    package let hash: SecretHash
     package let created: Moment
     /// When the secret ends. It is set when a new secret replaces this one; nil means that it does not end.
     package var expires: Moment?
 
-    package init(hash: String, created: Moment, expires: Moment? = nil) {
+    package init(hash: SecretHash, created: Moment, expires: Moment? = nil) {
         self.hash = hash
         self.created = created
         self.expires = expires
     }
 
     package init(of secret: String, created: Moment) {
-        self.init(hash: Hex.encode(SHA256.hash(Array(secret.utf8))), created: created)
+        self.init(hash: SecretHash(of: secret), created: created)
     }
 
     /// A new secret: 32 random bytes in base64url, 43 characters.
@@ -50,12 +50,35 @@ package struct ClientSecret: Sendable, Equatable, Codable {
         return line
     }
 
-    /// Returns whether `hash` is that of this secret, and the secret has not ended. The time of the comparison does not
-    /// depend on where the hashes differ.
-    package func matches(_ hash: [UInt8], at now: Moment) -> Bool {
-        let own = Array(self.hash.utf8)
-        return constantTimeEqual(own.span, hash.span) && isLive(at: now)
+    /// Returns whether `digest` is ``SecretHash/digest`` of this secret, and the secret has not ended.
+    func matches(digest: [UInt8], at now: Moment) -> Bool { hash.matches(digest: digest) && isLive(at: now) }
+
+    /// The same with its hash sealed, for the client with this id. Without a seal it stays as it is.
+    package func sealed(by seal: HashSeal?, of client: String) throws -> ClientSecret {
+        ClientSecret(hash: try hash.sealed(by: seal, owner: Self.owner(client)), created: created, expires: expires)
     }
 
+    /// The owner of the hashes of a client's secrets.
+    package static func owner(_ client: String) -> String { "clients/\(client)" }
+
     package func isLive(at now: Moment) -> Bool { expires.map { $0 > now } ?? true }
+}
+
+/// The members of the hash stand beside the others.
+extension ClientSecret: Codable {
+    private enum CodingKeys: String, CodingKey { case created, expires }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            hash: try SecretHash(from: decoder), created: try members.decode(Moment.self, forKey: .created),
+            expires: try members.decodeIfPresent(Moment.self, forKey: .expires))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try hash.encode(to: encoder)
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(created, forKey: .created)
+        try members.encodeIfPresent(expires, forKey: .expires)
+    }
 }

@@ -138,10 +138,11 @@ private struct ClientEntry {
             }
         }
         for hash in try texts("secret-sha256") {
-            guard Hex.decode(hash)?.count == SHA256.size else {
+            guard let hash = Hex.decode(hash), hash.count == SHA256.size else {
                 throw ClientsFileError(path, lineOf("secret-sha256"), "secret-sha256: expected 64 hex digits")
             }
-            secrets.append(ClientSecret(hash: hash.lowercased(), created: now))
+            // Others may read the file.
+            secrets.append(ClientSecret(hash: .comparedOnly(hash), created: now))
         }
         guard secrets.count <= 2 else { throw ClientsFileError(path, line, "more than two secrets") }
         return secrets

@@ -57,11 +57,11 @@ package struct ClientCredentials {
     /// no such client, the secret is compared with one that nobody has, so that the time does not tell whether the
     /// client exists.
     func areRight(for client: Client?, at now: Moment) -> Bool {
-        let hash = Array(Hex.encode(SHA256.hash(Array(secret.utf8))).utf8)
-        let stranger = ClientSecret(hash: String(repeating: "0", count: 2 * SHA256.size), created: now)
+        let digest = SecretHash(of: secret).digest
+        let stranger = ClientSecret(hash: .comparedOnly([]), created: now)
         let secrets = client.map(\.secrets).flatMap { $0.isEmpty ? nil : $0 } ?? [stranger]
         var isRight = false
-        for known in secrets where known.matches(hash, at: now) { isRight = true }
+        for known in secrets where known.matches(digest: digest, at: now) { isRight = true }
         guard let client, !client.isDisabled, client.authMethod == method else { return false }
         return client.isPublic || isRight
     }

@@ -284,5 +284,8 @@ extension Session {
         customerIconURL = text("customerlogourl", "customericonurl")
         clientID = text("clientid")
         redirectURI = text("redirecturi")
+        place = SessionPlace(
+            screenAddress: text("browseraddress"), screenProgram: text("browserprogram"),
+            siteAddress: text("siteaddress"))
     }
 }

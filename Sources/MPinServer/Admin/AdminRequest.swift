@@ -28,8 +28,10 @@ struct AdminResources: Sendable {
         tokens = AdminTokens(in: durable)
         users = UserAdministration(in: durable, clock: rps.clock)
         let registry = ClientRegistry(in: durable, file: parts.openID?.clients ?? .none)
-        clients = ClientAdministration(registry, Projects(in: durable), audit: audit, clock: rps.clock)
-        projects = ProjectAdministration(in: durable, audit: audit, clock: rps.clock)
+        let key = HashSealing.Key.own(rps.activationKey)
+        clients = ClientAdministration(
+            registry, Projects(in: durable), HashSealing(durable, key), audit: audit, clock: rps.clock)
+        projects = ProjectAdministration(in: durable, key, audit: audit, clock: rps.clock)
         sessions = SessionAdministration(in: durable, audit: audit, clock: rps.clock)
         keyAdministration = SigningKeyAdministration(in: durable, audit: audit, clock: rps.clock)
         self.signingKeys = signingKeys

@@ -24,8 +24,7 @@ struct AuditFiles {
     /// Reads the head of the log and all files of the log. The head stays locked until all files are open, so that no
     /// new file can be begun in between.
     static func find(_ place: AuditPlace, older: [String]) throws -> (AuditHead, AuditFiles) {
-        let file = Glibc.open(place.head, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw AuditError.system(place.head, errno) }
+        let file = try AuditPlace.open(place.head, O_RDONLY)
         defer { close(file) }
         flock(file, LOCK_SH)
         let head = try AuditHead(file: file, path: place.head)

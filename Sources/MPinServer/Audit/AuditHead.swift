@@ -79,6 +79,8 @@ struct AuditHead: Equatable {
 /// Why the audit log cannot be used.
 package enum AuditError: Error, Equatable, CustomStringConvertible {
     case system(String, Int32)
+    /// The path names a link, folder, FIFO or device.
+    case notRegular(String)
     case head(String)
     case keyBesideLog(String)
     /// The line is written, but no new file could be begun after it. The text gives the reason.
@@ -87,6 +89,7 @@ package enum AuditError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
+        case .notRegular(let path): "\(path): not a regular file"
         case .head(let path): "\(path): not the head of an audit log"
         case .notRotated(let reason): "no new file of the audit log was begun: \(reason)"
         case .keyBesideLog(let path):

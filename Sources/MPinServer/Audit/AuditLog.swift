@@ -141,8 +141,7 @@ package final class AuditLog: Sendable {
     }
 
     private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
-        let file = Glibc.open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw AuditError.system(path, errno) }
+        let file = try AuditPlace.open(path, flags | O_CREAT)
         var found = stat()
         if fstat(file, &found) == 0, found.st_size == 0 { giveToFolderOwner(file, path) }
         return file

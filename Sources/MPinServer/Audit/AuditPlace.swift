@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 package import MPinSecrets
 import MPinService
 
@@ -44,6 +45,15 @@ package struct AuditPlace: Sendable {
         case .plain: user
         case .identities: ""
         case .hashed: Hex.encode(Array(HMACSHA256.tag(Array("libmpin audit user\n\(user)".utf8), key: key).prefix(16)))
+        }
+    }
+
+    /// Opens the head or the current file of the log. Refuses a link, and anything on which opening or reading may wait:
+    /// whoever can write to the folder could have put it there. The caller closes the descriptor.
+    static func open(_ path: String, _ flags: Int32) throws(AuditError) -> Int32 {
+        do { return try PlainFile.open(path, flags | O_NOFOLLOW).file } catch {
+            guard case .system(_, let code) = error else { throw .notRegular(path) }
+            throw .system(path, code)
         }
     }
 

@@ -36,8 +36,7 @@ struct AuditReader: Sendable {
     /// Opens all files of the log, oldest first. Returns them and the number of the last line. The head is locked
     /// meanwhile, so that no new file can be begun.
     private func open() throws -> (last: Int, files: [NumberedFile]) {
-        let head = Glibc.open(place.head, O_RDONLY | O_CLOEXEC)
-        guard head >= 0 else { throw AuditError.system(place.head, errno) }
+        let head = try AuditPlace.open(place.head, O_RDONLY)
         defer { close(head) }
         flock(head, LOCK_SH)
         let last = try AuditHead(file: head, path: place.head).number

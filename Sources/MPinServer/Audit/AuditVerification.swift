@@ -135,8 +135,7 @@ package struct AuditVerification: Sendable, Equatable {
     /// one, or the log is not good. Returns the number of the line that was noted.
     package func noteFirst(_ place: AuditPlace) throws -> Int? {
         guard isFirstUnknown, findings.isEmpty, let first else { return nil }
-        let file = Glibc.open(place.head, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { throw AuditError.system(place.head, errno) }
+        let file = try AuditPlace.open(place.head, O_RDWR)
         defer { close(file) }
         guard flock(file, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }
         var head = try AuditHead(file: file, path: place.head)

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Lets the names in shared stores carry the service's id from the moment on that is decided in the lasting database
 /// (``ServiceID/seal(in:at:)``). All servers of the service do so at that moment, by the database's clock. Until then other
-/// services whose names carry no id are kept out.
+/// services whose names carry no id are kept out. From that moment on hashes of secrets are sealed, too (``HashSealing``).
 struct NameWatch: Service {
     /// Whether no other service uses the same names, for the health check.
     private final class Claim: Sendable {
@@ -17,6 +17,7 @@ struct NameWatch: Service {
     private let names: ServiceNames
     private let durable: any Store
     private let counters: any Counters
+    private let hashes: HashSealing
     /// The stores in which names have to differ, and their URLs for messages.
     private let shared: [(url: String, store: any Store)]
     private let claim = Claim()
@@ -29,10 +30,10 @@ struct NameWatch: Service {
     /// Throws `StartError` if another service, whose names carry no id either, uses one of the stores.
     init(
         _ id: ServiceID, _ names: ServiceNames, durable: any Store, counters: any Counters,
-        shared: [(url: String, store: any Store)], clock: @escaping Clock, logger: Logger
+        hashes: HashSealing, shared: [(url: String, store: any Store)], clock: @escaping Clock, logger: Logger
     ) async throws {
         (self.id, self.names, self.durable, self.counters) = (id, names, durable, counters)
-        (self.shared, self.clock, self.logger) = (shared, clock, logger)
+        (self.hashes, self.shared, self.clock, self.logger) = (hashes, shared, clock, logger)
         guard names.service == nil else { return }
         for (url, store) in shared where try await !StoreClaim.hold(store, for: id.text, at: clock()) {
             throw StartError(
@@ -60,11 +61,22 @@ struct NameWatch: Service {
                 names.carry(id.text)
                 await (counters as? SharedCounters)?.tell()
                 logger.info("names in shared stores carry the id of the service from now on")
+                await sealHashes()
             }
             claim.isHeld.store(true, ordering: .relaxed)
         }
         // The end of a service would be the end of the server.
         try? await gracefulShutdown()
+    }
+
+    private func sealHashes() async {
+        do {
+            try await hashes.sealAll(at: clock())
+            logger.info("hashes of secrets are sealed from now on")
+        } catch {
+            logger.error(
+                "hashes of secrets are not all sealed: the next start tries again", metadata: ["error": "\(error)"])
+        }
     }
 
     private func renewClaims() async {

@@ -317,6 +317,7 @@ extension Daemon {
                 TrustFace(
                     settings, ProjectService(service, durable: durable, shortLived: limited), openID,
                     certificates: certificateKeys(config, in: durable), tokens: ProjectTokens(in: durable),
+                    secretHashes: HashSeal(from: config.activationKey),
                     users: UserAdministration(in: durable, clock: config.clock), config.authorities,
                     first: authorities.first?.peer,
                     pushes: settings.pushes.map { PushSender($0, clock: config.clock, logger: logger) }, appID: appID,
@@ -370,9 +371,11 @@ extension Daemon {
             }
             shared.removeAll { $0.store is MemoryStore }
         }
+        let hashes = HashSealing(durable, .own(config.activationKey))
+        try await hashes.sealAll(at: config.clock())
         let watch = try await NameWatch(
-            id, parts.names, durable: durable, counters: parts.counters, shared: shared, clock: config.clock,
-            logger: logger)
+            id, parts.names, durable: durable, counters: parts.counters, hashes: hashes, shared: shared,
+            clock: config.clock, logger: logger)
         if !shared.isEmpty { health.add("names") { watch.isHeld } }
         return watch
     }

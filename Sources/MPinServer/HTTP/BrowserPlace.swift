@@ -1,6 +1,15 @@
 import HTTPTypes
 import Hummingbird
 package import MPinService
+import MPinWire
+
+extension TellsPlace {
+    /// Tells the place, or that of the server or program that has asked in its stead.
+    mutating func tell(_ place: WaitingBrowser.Place?) {
+        guard let place, place.isScreen else { return siteAddress = place?.address }
+        (browserAddress, browserProgram) = (place.address, place.program)
+    }
+}
 
 extension WaitingBrowser.Place {
     /// Where the browser is that has sent a request. Nil if the address is not known.

@@ -39,11 +39,13 @@ extension MilagroFace {
         let wid = (body.wid ?? "").lowercased()
         let isKnown = try await service.report(body.status, of: body.userId ?? "", to: wid)
         guard isKnown, body.status == "wid" else { return .json(CodeStatusResponse()) }
-        guard let details = try await service.details(of: wid) else {
-            return .json(CodeDetailsResponse(name: config.serviceName, logoURL: config.serviceIconURL))
-        }
-        let logo = details.logoURL.isEmpty ? config.serviceIconURL : details.logoURL
-        return .json(CodeDetailsResponse(name: details.name, logoURL: logo, prerollID: details.userID))
+        let details = try await service.details(of: wid)
+        let logo = details?.logoURL ?? ""
+        var answer = CodeDetailsResponse(
+            name: details?.name ?? config.serviceName, logoURL: logo.isEmpty ? config.serviceIconURL : logo,
+            prerollID: details?.userID ?? "")
+        answer.tell(try await service.place(of: wid))
+        return .json(answer)
     }
 
     /// The public POST /authenticate (wire section 6.8): the phone sends the token of its pass 2 and waits until the

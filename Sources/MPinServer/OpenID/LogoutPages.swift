@@ -44,12 +44,19 @@ extension Pages {
 
     /// Returns the page after a logout. It links back to the client, if that has asked for it.
     func loggedOut(from wish: LogoutRequest?) -> Page {
-        guard let client = wish?.client, let location = wish?.location else {
-            return message(.loggedOutTitle, language[.loggedOutLead], button("/", .backToStart))
-        }
+        message(.loggedOutTitle, language[.loggedOutLead], wayBack(from: wish))
+    }
+
+    /// Returns the page for a browser that has sent no login. It may have one all the same, which it does not send from a frame
+    /// of another site, so the page claims no logout.
+    func nobodyLoggedOut(from wish: LogoutRequest?) -> Page {
+        message(.oidcLogoutNobodyTitle, language[.oidcLogoutNobodyLead], wayBack(from: wish))
+    }
+
+    private func wayBack(from wish: LogoutRequest?) -> HTML {
+        guard let client = wish?.client, let location = wish?.location else { return button("/", .backToStart) }
         let text = language[.oidcLogoutBack, ["name": "\(client.name)"]]
-        return message(
-            .loggedOutTitle, language[.loggedOutLead], "<a class=\"button\" href=\"\(location)\">\(text)</a>")
+        return "<a class=\"button\" href=\"\(location)\">\(text)</a>"
     }
 
     var refusedLogout: Page { message(.refusedTitle, language[.oidcLogoutFault], button("/", .backToStart)) }

@@ -26,12 +26,14 @@ extension OpenIDFace {
             let wish = try await provider.readLogout(parameters)
             switch try await provider.step(wish, cookie) {
             case .question(let session): return question(session, cookie, wish, pages)
-            case .nothing: return loggedOut(wish, pages)
+            case .nothing:
+                let response = done(wish, pages.nobodyLoggedOut(from: wish))
+                return cookie == nil ? response : forgetting(response)
             case .end(let session):
                 if let notice = try await provider.endSession(session.id, by: .client) {
                     await backChannel.tell([notice], logger)
                 }
-                return loggedOut(wish, pages)
+                return forgetting(done(wish, pages.loggedOut(from: wish)))
             }
         } catch let fault as LogoutFault {
             log(fault, logger)
@@ -55,24 +57,23 @@ extension OpenIDFace {
         let pages = pages(request, locales: form.words("ui_locales") ?? [])
         do {
             let wish = try? await provider.readLogout(form)
-            if let session = try await provider.sessions.remembered(cookie, at: provider.now) {
-                let notices =
-                    form["answer"] == "everywhere"
-                    ? try await provider.endEverything(of: session.login.userID, by: .user)
-                    : [try await provider.endSession(session.id, by: .user)].compactMap(\.self)
-                await backChannel.tell(notices, logger)
+            guard let session = try await provider.sessions.remembered(cookie, at: provider.now) else {
+                return forgetting(pages.nobodyLoggedOut(from: wish).response())
             }
+            let notices =
+                form["answer"] == "everywhere"
+                ? try await provider.endEverything(of: session.login.userID, by: .user)
+                : [try await provider.endSession(session.id, by: .user)].compactMap(\.self)
+            await backChannel.tell(notices, logger)
             return forgetting(pages.loggedOut(from: wish).response())
         } catch is StoreError { return pages.failed.response(.serviceUnavailable) }
     }
 
     /// Sends the browser back to a client that has sent an ID token. Otherwise anybody can have sent the browser here,
-    /// so it shows a page, from which the person can go back.
-    private func loggedOut(_ wish: LogoutRequest, _ pages: Pages) -> Response {
-        guard wish.hasHint, let location = wish.location else {
-            return forgetting(pages.loggedOut(from: wish).response())
-        }
-        return forgetting(Response(status: .seeOther, headers: [.location: location]))
+    /// so it shows the page, from which the person can go back.
+    private func done(_ wish: LogoutRequest, _ page: Page) -> Response {
+        guard wish.hasHint, let location = wish.location else { return page.response() }
+        return Response(status: .seeOther, headers: [.location: location])
     }
 
     /// Returns the response, with which the browser forgets the cookie of its session.
@@ -85,7 +86,7 @@ extension OpenIDFace {
     private func question(
         _ session: BrowserSession, _ cookie: SessionCookie?, _ wish: LogoutRequest, _ pages: Pages
     ) -> Response {
-        guard let cookie else { return loggedOut(wish, pages) }
+        guard let cookie else { return pages.nobodyLoggedOut(from: wish).response() }
         return pages.logout(session, form(cookie, wish)).response()
     }
 

@@ -11,6 +11,7 @@ package struct ClientAdministration: Sendable {
 
     private let registry: ClientRegistry
     private let projects: Projects
+    private let hashes: HashSealing
     private let audit: Audit
     private let clock: Clock
 
@@ -21,12 +22,15 @@ package struct ClientAdministration: Sendable {
         let store = try await database.open()
         self.init(
             ClientRegistry(in: store, file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none),
-            Projects(in: store), audit: audit, clock: clock)
+            Projects(in: store), HashSealing(store, .file(database.keyFile)), audit: audit, clock: clock)
     }
 
-    init(_ registry: ClientRegistry, _ projects: Projects, audit: Audit, clock: @escaping Clock) {
+    init(
+        _ registry: ClientRegistry, _ projects: Projects, _ hashes: HashSealing, audit: Audit, clock: @escaping Clock
+    ) {
         self.registry = registry
         self.projects = projects
+        self.hashes = hashes
         self.audit = audit
         self.clock = clock
     }
@@ -52,7 +56,10 @@ package struct ClientAdministration: Sendable {
         try change.apply(to: &client)
         let made = client.isPublic || secret != nil ? nil : try ClientSecret.random()
         if client.isPublic, secret != nil { throw ClientRegistryFault.isPublic(id) }
-        client.secrets = [made ?? secret].compactMap(\.self).map { ClientSecret(of: $0, created: now) }
+        if let secret = made ?? secret {
+            let seal = try await hashes.seal(at: now)
+            client.secrets = [try ClientSecret(of: secret, created: now).sealed(by: seal, of: id)]
+        }
         audit.record(.command("client add", [("client", id), ("members", change.text)]))
         try await registry.add(client, at: now)
         return NewSecret(client: entry(client), secret: made)
@@ -67,7 +74,9 @@ package struct ClientAdministration: Sendable {
     package func rotateSecret(_ id: String, secret: String?, overlap: Int) async throws -> NewSecret {
         let made = secret == nil ? try ClientSecret.random() : nil
         audit.record(.command("client rotate-secret", [("client", id), ("overlap", String(overlap))]))
-        let client = try await registry.rotateSecret(id, to: made ?? secret ?? "", overlap: overlap, at: clock())
+        let now = clock()
+        let client = try await registry.rotateSecret(
+            id, to: made ?? secret ?? "", overlap: overlap, sealing: hashes.seal(at: now), at: now)
         return NewSecret(client: entry(client), secret: made)
     }
 

@@ -8,18 +8,20 @@ package struct ProjectAdministration: Sendable {
     private let clients: ClientRegistry
     private let devices: Devices
     let tokens: ProjectTokens
+    let hashes: HashSealing
     let audit: Audit
     let clock: Clock
 
     package init(database: ServiceDatabase, audit: Audit, clock: @escaping Clock = Moment.now) async throws {
-        self.init(in: try await database.open(), audit: audit, clock: clock)
+        self.init(in: try await database.open(), .file(database.keyFile), audit: audit, clock: clock)
     }
 
-    init(in store: any Store, audit: Audit, clock: @escaping Clock) {
+    init(in store: any Store, _ key: HashSealing.Key, audit: Audit, clock: @escaping Clock) {
         projects = Projects(in: store)
         clients = ClientRegistry(in: store)
         devices = Devices(in: store)
         tokens = ProjectTokens(in: store)
+        hashes = HashSealing(store, key)
         self.audit = audit
         self.clock = clock
     }

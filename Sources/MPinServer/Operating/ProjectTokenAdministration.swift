@@ -29,9 +29,10 @@ extension ProjectAdministration {
     }
 
     package func addToken(_ name: String, project id: String, days: Int) async throws -> NewToken {
-        let project = try await find(id)
+        let (project, now) = (try await find(id), clock())
         guard project.id != Projects.own else { throw ProjectRefusal.hasNoBackEnd(id) }
-        let (token, text) = try await tokens.add(name, project: project.id, days: days, at: clock())
+        let seal = try await hashes.seal(at: now)
+        let (token, text) = try await tokens.add(name, project: project.id, days: days, sealing: seal, at: now)
         audit.record(
             .command("project token add", [("project", id), ("name", name), ("expires", token.expires.iso)]))
         return NewToken(project: id, name: name, expires: token.expires.iso, token: text)

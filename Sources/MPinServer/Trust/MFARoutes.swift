@@ -167,11 +167,12 @@ extension MFAFace {
         let session = try await rules.session(wid: wid)
         let details = try await trust.service.details(of: wid)
         let project = customer.project
-        return .json(
-            MFASessionDetails(
-                prerollId: session?.userID ?? details?.userID ?? "",
-                appName: details?.name ?? milagro.config.serviceName,
-                appLogoURL: details?.logoURL ?? milagro.config.serviceIconURL, customerId: project.id,
-                customerName: project.name))
+        var answer = MFASessionDetails(
+            prerollId: session?.userID ?? details?.userID ?? "",
+            appName: details?.name ?? milagro.config.serviceName,
+            appLogoURL: details?.logoURL ?? milagro.config.serviceIconURL, customerId: project.id,
+            customerName: project.name)
+        answer.tell(try await trust.service.place(of: wid))
+        return .json(answer)
     }
 }

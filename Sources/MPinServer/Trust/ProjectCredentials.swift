@@ -1,4 +1,5 @@
 import Foundation
+package import MPinOpenID
 package import MPinSecrets
 
 /// What a back end sends to prove for which project it calls (TRUST wire section 6): the value of the header
@@ -45,15 +46,12 @@ package struct ProjectCredentials {
         return (String(id), String(rest))
     }
 
-    /// Whether the secret is the one with this SHA-256, in hex. An HMAC can be checked only if the secret has more than 64
-    /// bytes, because its key is then this hash (RFC 2104 section 2).
-    package func proves(hash: String) -> Bool {
-        guard let own = Hex.decode(hash), own.count == SHA256.size else { return false }
+    /// Whether the secret is the one with this hash. An HMAC can be checked only if the secret has more than 64 bytes,
+    /// because its key is then the hash (RFC 2104 section 2), which `seal` opens for its owner.
+    package func proves(_ hash: SecretHash, _ seal: HashSeal, owner: String) -> Bool {
         switch proof {
-        case .secret(let text):
-            let given = SHA256.hash(Array(text.utf8))
-            return constantTimeEqual(given.span, own.span)
-        case .tag: return proves(key: SecretBytes(copying: own.span))
+        case .secret(let text): hash.matches(text)
+        case .tag: hash.key(seal, owner: owner).map(proves(key:)) ?? false
         }
     }
 

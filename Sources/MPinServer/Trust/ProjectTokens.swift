@@ -4,17 +4,42 @@ import MPinService
 package import MPinStore
 
 /// What the store keeps of a service token, with which a project's back end calls the server (TRUST wire section 6).
-package struct ProjectToken: Sendable, Equatable, Codable, Storable {
+package struct ProjectToken: Sendable, Equatable {
     package let project: String
     /// 1 to 64 characters of `A-Z a-z 0-9 . _ ~ -`. It is also the user name for Basic, and the client id for HMAC.
     package let name: String
-    /// SHA-256 of the token's text, in hex. The text itself is not stored. It has more bytes than a block of SHA-256, so
-    /// this hash is also the key that HMAC-SHA256 makes of it (RFC 2104 section 2).
-    let hash: String
+    /// The text itself is not stored. It has more bytes than a block of SHA-256, so its hash is the key of an HMAC.
+    var hash: SecretHash
     package let created: Moment
     package let expires: Moment
 
     package func isLive(at now: Moment) -> Bool { expires > now }
+
+    /// The owner of the hash. Neither the id of a project nor a name has a slash.
+    var owner: String { "project_token/\(project)/\(name)" }
+}
+
+/// The members of the hash stand beside the others.
+extension ProjectToken: Codable, Storable {
+    private enum CodingKeys: String, CodingKey { case project, name, created, expires }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            project: try members.decode(String.self, forKey: .project),
+            name: try members.decode(String.self, forKey: .name), hash: try SecretHash(from: decoder),
+            created: try members.decode(Moment.self, forKey: .created),
+            expires: try members.decode(Moment.self, forKey: .expires))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try hash.encode(to: encoder)
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(project, forKey: .project)
+        try members.encode(name, forKey: .name)
+        try members.encode(created, forKey: .created)
+        try members.encode(expires, forKey: .expires)
+    }
 }
 
 /// The service tokens of all projects. A token's text has 64 random bytes and is shown once.
@@ -27,16 +52,17 @@ package struct ProjectTokens: Sendable {
 
     package init(in store: any Store) { table = Table("project_token", in: store) }
 
-    /// Makes a token. Returns what the store has of it, and its text: 86 characters of base64url.
-    package func add(
-        _ name: String, project: String, days: Int, at now: Moment
+    /// Makes a token; `seal` seals its hash. Returns what the store has of it, and its text: 86 characters of base64url.
+    func add(
+        _ name: String, project: String, days: Int, sealing seal: HashSeal?, at now: Moment
     ) async throws -> (token: ProjectToken, text: String) {
         guard Project.isID(name) else { throw ProjectTokenFault.name }
         guard (1...Self.maxDays).contains(days) else { throw ProjectTokenFault.days }
         let text = Base64URL.encode(try randomBytes(Self.size))
-        let token = ProjectToken(
-            project: project, name: name, hash: Hex.encode(SHA256.hash(Array(text.utf8))), created: now,
+        var token = ProjectToken(
+            project: project, name: name, hash: SecretHash(of: text), created: now,
             expires: now.adding(seconds: days * 86_400))
+        token.hash = try token.hash.sealed(by: seal, owner: token.owner)
         guard try await table.create(Self.key(project, name), token, at: now) else {
             throw ProjectTokenFault.exists(name)
         }
@@ -48,6 +74,19 @@ package struct ProjectTokens: Sendable {
     package func list(of project: String? = nil, at now: Moment) async throws -> [ProjectToken] {
         let all = try await table.all(at: now).map(\.value)
         return project.map { project in all.filter { $0.project == project } } ?? all
+    }
+
+    /// Seals the hashes that servers of the version before have stored. Several servers may do so together.
+    func sealHashes(by seal: HashSeal, at now: Moment) async throws {
+        for (key, old) in try await table.all(at: now) {
+            var new = old
+            new.hash = try old.hash.sealed(by: seal, owner: old.owner)
+            guard new != old else { continue }
+            let sealed = new
+            try await table.update(key, at: now, .durable) { entry in
+                if entry?.value == old { entry?.value = sealed }
+            }
+        }
     }
 
     package func remove(_ name: String, project: String, at now: Moment) async throws {

@@ -50,10 +50,14 @@ extension TrustFace {
         for token in try await tokens.list(at: now) where credentials.id == nil || credentials.id == token.name {
             // The pages of this server have no back end.
             guard token.project != Projects.own else { continue }
-            if credentials.proves(hash: token.hash), token.isLive(at: now) { found.insert(token.project) }
+            if credentials.proves(token.hash, secretHashes, owner: token.owner), token.isLive(at: now) {
+                found.insert(token.project)
+            }
         }
         guard let id = credentials.id, let client = try await openID.provider.client(id), !client.isDisabled,
-            client.secrets.contains(where: { credentials.proves(hash: $0.hash) && $0.isLive(at: now) })
+            client.secrets.contains(where: {
+                credentials.proves($0.hash, secretHashes, owner: ClientSecret.owner(id)) && $0.isLive(at: now)
+            })
         else { return found }
         return found.union(try await rules.projects.owners(ofClient: id, at: now)).subtracting([Projects.own])
     }

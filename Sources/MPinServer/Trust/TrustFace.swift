@@ -16,6 +16,8 @@ struct TrustFace: Face {
     let users: UserAdministration
     /// The service tokens of the projects' back ends.
     let tokens: ProjectTokens
+    /// Opens the hashes of their secrets.
+    let secretHashes: HashSeal
     let authorities: [TrustAuthorityLink]
     /// The way of clients to D-TA 1; nil if they ask it themselves.
     let gate: AuthorityGate?
@@ -27,7 +29,8 @@ struct TrustFace: Face {
 
     init(
         _ config: TrustConfig, _ rules: ProjectService, _ openID: OpenIDFace, certificates: SigningKeys,
-        tokens: ProjectTokens, users: UserAdministration, _ authorities: [TrustAuthorityLink], first: Peer?,
+        tokens: ProjectTokens, secretHashes: HashSeal, users: UserAdministration, _ authorities: [TrustAuthorityLink],
+        first: Peer?,
         pushes: PushSender?, appID: String, rates: RateLimiter, metrics: Metrics
     ) {
         self.config = config
@@ -35,6 +38,7 @@ struct TrustFace: Face {
         self.openID = openID
         self.certificates = certificates
         self.tokens = tokens
+        self.secretHashes = secretHashes
         self.users = users
         self.authorities = authorities
         gate = authorities.first?.publicURL == nil ? first.map(AuthorityGate.first) : nil

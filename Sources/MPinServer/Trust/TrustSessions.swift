@@ -91,12 +91,7 @@ extension TrustFace {
         }
         guard body.status == "wid" else { return .json(TrustStatusResponse()) }
         var answer = try await details(session, request, client: try await service.details(of: wid))
-        let place = try await service.place(of: wid)
-        if let place, place.isScreen {
-            (answer.browserAddress, answer.browserProgram) = (place.address, place.program)
-        } else {
-            answer.siteAddress = place?.address
-        }
+        answer.tell(try await service.place(of: wid))
         return .json(answer)
     }
 

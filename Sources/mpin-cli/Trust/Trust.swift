@@ -77,6 +77,8 @@ struct SessionReport: Encodable {
     /// What is to be signed, in hex; nil for a login.
     let hash: String?
     let pinLength: Int?
+    /// The address of the screen that shows the code; nil if nothing is known about the screen.
+    let screen: String?
 
     init(_ session: TrustSession) {
         accessID = session.accessID
@@ -85,11 +87,14 @@ struct SessionReport: Encodable {
         description = session.description.nilIfEmpty
         hash = hexText(session.hash).nilIfEmpty
         pinLength = session.pinLength == 0 ? nil : session.pinLength
+        screen = session.place.screenAddress.nilIfEmpty
     }
 
     /// The session as text for the user.
     var lines: String {
-        let members = [("project", project), ("user", user), ("for", description), ("hash", hash)]
+        let members = [
+            ("project", project), ("user", user), ("for", description), ("hash", hash), ("screen", screen ?? "unknown"),
+        ]
         let known = members.compactMap { name, value in value.map { "\(name): \($0)" } }
         return ([hash == nil ? "a login" : "a signature"] + known).joined(separator: "\n")
     }

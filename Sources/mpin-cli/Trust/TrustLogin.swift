@@ -16,6 +16,7 @@ extension Trust {
         @Option(help: "The push message of the page, a JSON object with userID, qrURL and perhaps projectID.")
         var push: String?
 
+        @OptionGroup var screen: ScreenOptions
         @OptionGroup var options: TrustOptions
 
         func validate() throws {
@@ -55,6 +56,7 @@ extension Trust {
             }
             let name = session.projectName.isEmpty ? options.projectID ?? "" : session.projectName
             say("Login at \(name) as \(user.id)" + (session.description.isEmpty ? "" : ": \(session.description)"))
+            try screen.introduce(session.place)
         }
     }
 

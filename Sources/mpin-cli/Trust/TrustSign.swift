@@ -23,6 +23,7 @@ extension Trust {
         @Option(help: "The URL in the QR code of the page that asks for a signature.")
         var qr: String?
 
+        @OptionGroup var screen: ScreenOptions
         @OptionGroup var options: TrustOptions
 
         func validate() throws {
@@ -49,6 +50,7 @@ extension Trust {
                     throw Failure("the page asks for a login and not for a signature: mpin-cli trust login --qr")
                 }
                 say("Signature of \(user.id) under \(session.description): \(hexText(session.hash))")
+                try screen.introduce(session.place)
                 try await client.signSession(user, sessionURL: qr, hash: session.hash, pin: options.pin())
                 return Report(user: user.id)
             }

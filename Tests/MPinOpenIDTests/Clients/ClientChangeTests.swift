@@ -65,7 +65,7 @@ final class ClientChangeTests: XCTestCase {
         // ForwardAuthTests tests the member that does not go with a redirect URI.
         XCTAssertEqual(Set(members.keys), Set(ClientMember.all.map(\.name)).subtracting(["forward-auth"]))
         var shop = try client(members)
-        shop.secrets = [ClientSecret(hash: "00", created: Self.now, expires: Self.now)]
+        shop.secrets = [ClientSecret(hash: SecretHash(of: "a secret"), created: Self.now, expires: Self.now)]
         for member in ClientMember.all { XCTAssertEqual(member.texts(shop), members[member.name] ?? [], member.name) }
         XCTAssertEqual(try Client(stored: try shop.stored()), shop)
     }
@@ -174,7 +174,7 @@ final class ClientChangeTests: XCTestCase {
     func testSecretsAreLongAndKeptAsHashes() throws {
         let secret = try ClientSecret.random()
         XCTAssertEqual(secret.utf8.count, 43)
-        XCTAssertEqual(ClientSecret(of: secret, created: Self.now).hash, Hex.encode(SHA256.hash(Array(secret.utf8))))
+        XCTAssertEqual(ClientSecret(of: secret, created: Self.now).hash, .open(SHA256.hash(Array(secret.utf8))))
         let own = String(repeating: "s", count: 32)
         for text in [own, own + "\n", own + "\r\n"] { XCTAssertEqual(try ClientSecret.accepted(text, from: "x"), own) }
         let bad = [

@@ -84,8 +84,8 @@ final class ClientRegistryTests: XCTestCase {
         let secrets = [secret, String(repeating: "b", count: 40), String(repeating: "c", count: 40)]
         func good(_ client: Client, after seconds: Int) -> [Bool] {
             secrets.map { secret in
-                let hash = Array(ClientSecret(of: secret, created: start).hash.utf8)
-                return client.secrets.contains { $0.matches(hash, at: start.adding(seconds: seconds)) }
+                let now = start.adding(seconds: seconds)
+                return client.secrets.contains { $0.hash.matches(secret) && $0.isLive(at: now) }
             }
         }
         let once = try await registry.rotateSecret("shop", to: secrets[1], overlap: 100, at: start)

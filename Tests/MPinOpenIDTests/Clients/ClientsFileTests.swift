@@ -50,6 +50,7 @@ final class ClientsFileTests: XCTestCase {
               secret-sha256: [\(hash.uppercased()), \(hash)]
             """, mode: 0o644)
         let file = try ClientsFile(reading: path, at: now)
+        let compared = SecretHash.sealed(digest: SHA256.hash(try XCTUnwrap(Hex.decode(hash))), box: [])
         XCTAssertEqual(file.entries.keys.sorted(), ["app", "blog", "shop"])
         let shop = try XCTUnwrap(file.entries["shop"]?.client)
         XCTAssertEqual(shop.name, "The shop")
@@ -57,7 +58,7 @@ final class ClientsFileTests: XCTestCase {
         XCTAssertTrue(shop.isFirstParty)
         XCTAssertEqual(shop.lifetimes.accessToken, 300)
         XCTAssertEqual(shop.secrets, [ClientSecret(of: secret, created: now)])
-        XCTAssertEqual(file.entries["blog"]?.client.secrets.map(\.hash), [hash, hash])
+        XCTAssertEqual(file.entries["blog"]?.client.secrets.map(\.hash), [compared, compared])
         XCTAssertEqual(file.entries["app"]?.client.isPublic, true)
         XCTAssertEqual(file.place(of: "shop"), "\(path):2")
         XCTAssertEqual(file.place(of: "app"), "\(path):9")

@@ -102,7 +102,7 @@ final class AdminTokenTests: AdminAPITestCase {
         let server = try start()
         let now = server.now
         let database = server.backend.stateFolder + "/rps.sqlite"
-        let projects = try await ProjectAdministration(database: database, audit: .off) { now }
+        let projects = try await ProjectAdministration(database: ServiceDatabase(database), audit: .off) { now }
         _ = try await projects.add("browser", ProjectChange())
         let admin = try token(server, "admin", [.projects])
         let answer = try ask(server, "POST", "/projects/browser/tokens", #"{"name":"backend"}"#, token: admin)
@@ -113,7 +113,7 @@ final class AdminTokenTests: AdminAPITestCase {
         let server = try start()
         let now = server.now
         let database = server.backend.stateFolder + "/rps.sqlite"
-        let projects = try await ProjectAdministration(database: database, audit: .off) { now }
+        let projects = try await ProjectAdministration(database: ServiceDatabase(database), audit: .off) { now }
         _ = try await projects.add("shop", ProjectChange())
         let service = try await projects.addToken("backend", project: "shop", days: 1).token
         for target in ["/users", "/clients", "/projects", "/sessions"] {
@@ -124,7 +124,7 @@ final class AdminTokenTests: AdminAPITestCase {
     func testTheSecretOfAClientIsNoAdminToken() async throws {
         let server = try start()
         let database = server.backend.stateFolder + "/rps.sqlite"
-        let clients = try await ClientAdministration(database: database, file: nil, audit: .off)
+        let clients = try await ClientAdministration(database: ServiceDatabase(database), file: nil, audit: .off)
         var change = ClientChange()
         change.set(try XCTUnwrap(ClientMember.named("redirect-uri")), ["https://shop.example/cb"])
         let made = try await clients.add("shop", change, secret: nil)

@@ -43,8 +43,11 @@ extension TrustClient {
     /// The authorization of the vendor's first SDKs: an HMAC of the document's hash.
     static func hmac(_ id: String, _ secret: String, _ hash: String) -> String {
         let key = SecretBytes(utf8: secret)
-        let tag = Hex.encode(HMACSHA256.tag(Array(hash.utf8), key: key))
-        return "MAAS-HMAC-SHA256 " + Data("\(id):\(tag)".utf8).base64EncodedString()
+        return hmac(id, tag: HMACSHA256.tag(Array(hash.utf8), key: key))
+    }
+
+    static func hmac(_ id: String, tag: [UInt8]) -> String {
+        "MAAS-HMAC-SHA256 " + Data("\(id):\(Hex.encode(tag))".utf8).base64EncodedString()
     }
 }
 

@@ -13,7 +13,7 @@ from typing import Callable
 
 import mpin
 from mpin import State
-from mpin._qr import QRCode
+from mpin._qr import QRCode, introduce_screen
 from mpin._terminal import Failure, entered_pin, say
 
 USAGE = """\
@@ -156,8 +156,12 @@ def log_in(
     user = known(sdk, args.user)
     # The user sees who asks for the login and which server will check the PIN, before the PIN is asked for, because the
     # code may be that of an attacker's browser, which the login would log in as the user.
-    name = f"{sdk.get_session_details(code).app_name or 'an application without a name'}, " if code else ""
+    session = sdk.get_session_details(code) if code else None
+    name = f"{session.app_name or 'an application without a name'}, " if session else ""
     say(f"Login at {name}{user.backend} as {user.id}")
+    # The user has read a number from the screen, but others can send the picture of a code.
+    if session and args.qr:
+        introduce_screen(session, args.any_screen)
     with entered_pin(args, "PIN until now" if args.run is change_pin else "PIN") as pin:
         try:
             finish(user, pin)
@@ -238,6 +242,11 @@ def parser() -> Parser:
         default=[],
         metavar="DOMAIN",
         help="QR codes of this domain, and of what lies in it, lead to their own service without a question",
+    )
+    login_command.add_argument(
+        "--any-screen",
+        action="store_true",
+        help="go on without a question if the server knows nothing about the screen that shows the code",
     )
     add("otp", otp, "log in and get a one-time code to type elsewhere")
     add("change-pin", change_pin, "log in with the PIN, then replace it")

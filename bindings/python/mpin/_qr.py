@@ -56,6 +56,21 @@ class QRCode:
         sdk.set_backend(service.backend_url, service.rps_prefix)
 
 
+def introduce_screen(session: mpin.SessionDetails, is_agreed: bool) -> None:
+    """Says where the screen is that shows the code. If nothing is known about it, the user must agree, because somebody may
+    have sent the code of another screen."""
+    if session.screen_address:
+        program = session.screen_program or "A browser"
+        say(f"{program} at {session.screen_address} shows the code: it must be the screen before you")
+        return
+    site = f", opened by {session.site_address}" if session.site_address else ""
+    text = f"The code is that of a screen that we know nothing about{site}"
+    if is_agreed:
+        say(text)
+    elif not _is_wanted(f"{text}. Is it the screen before you? [y/N] "):
+        raise Failure("nothing is known about the screen: --any-screen goes on without a question")
+
+
 def _origin(url: SplitResult) -> str:
     """The URL's origin; empty if there is none."""
     if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc:

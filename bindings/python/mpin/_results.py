@@ -148,7 +148,12 @@ class OTP(Answer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SessionDetails(Answer):
-    """The browser session that asks for a login. Texts that the server does not send are empty."""
+    """The browser session that asks for a login. Texts that the server does not send are empty.
+
+    screen_address, screen_program: the IP address of the screen that shows the code, as the server saw it, and the browser that
+    it says to be. If they are empty, it may be anybody's screen: let the user confirm once more before the PIN. site_address:
+    that of the server or program that has opened the session in the place of the screen.
+    """
 
     register_only: bool
     preroll_id: str
@@ -159,6 +164,9 @@ class SessionDetails(Answer):
     customer_icon_url: str
     client_id: str
     redirect_uri: str
+    screen_address: str = ""
+    screen_program: str = ""
+    site_address: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -213,7 +221,8 @@ class TrustSession(Answer):
 
     access_id: the part of the session's URL after the last '#'; user_id: the user id that the page suggests;
     description: what the login or signature is for, to be shown before the PIN is asked for; hash: what is to be signed,
-    empty if the session is for a login; pin_length: 0 if the server does not say.
+    empty if the session is for a login; pin_length: 0 if the server does not say; screen_address, screen_program,
+    site_address: as in SessionDetails.
     """
 
     access_id: str
@@ -224,6 +233,9 @@ class TrustSession(Answer):
     project_name: str
     project_logo_url: str
     pin_length: int
+    screen_address: str = ""
+    screen_program: str = ""
+    site_address: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

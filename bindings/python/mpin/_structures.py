@@ -146,6 +146,9 @@ class SessionDetails(Structure):
         ("customer_icon_url", c_char * 1024),
         ("client_id", c_char * 256),
         ("redirect_uri", c_char * 1024),
+        ("screen_address", c_char * 64),
+        ("screen_program", c_char * 128),
+        ("site_address", c_char * 64),
     ]
 
 
@@ -208,6 +211,9 @@ class TrustSession(Structure):
         ("project_name", c_char * 256),
         ("project_logo_url", c_char * 1024),
         ("pin_length", c_int32),
+        ("screen_address", c_char * 64),
+        ("screen_program", c_char * 128),
+        ("site_address", c_char * 64),
     ]
 
 

@@ -297,6 +297,9 @@ class Trust(Calls):
             found.project_name.decode(),
             found.project_logo_url.decode(),
             found.pin_length,
+            found.screen_address.decode(),
+            found.screen_program.decode(),
+            found.site_address.decode(),
         )
 
     def abort_session(self, session_url: str) -> None:

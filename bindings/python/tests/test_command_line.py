@@ -103,8 +103,14 @@ def test_a_browser_is_logged_in_by_its_code(environment: None, server: str) -> N
     assert run("register", "carol@example.com", pins="1234\n") == (0, "OK\n")
     for what, member, option in (("getAccessNumber", "accessNumber", "--number"), ("getQrUrl", "qrUrl", "--qr")):
         browser = Browser(server, what)
-        code, said = run("login", "carol@example.com", option, browser.session[member], pins="1234\n")
+        command = ["login", "carol@example.com", option, browser.session[member]]
+        if option == "--qr":
+            without = ["setsid", "--wait", sys.executable, "-m", "mpin", *command, "--pin-fd", "0"]
+            refused = subprocess.run(without, input="1234\n", capture_output=True, text=True, timeout=30)
+            assert refused.returncode == 1 and "nothing is known about the screen" in refused.stderr
+        code, said = run(*command, "--any-screen", pins="1234\n")
         assert (code, said.endswith("OK\n"), "Login at" in said) == (0, True, True), said
+        assert ("a screen that we know nothing about" in said) == (option == "--qr"), said
         browser.join()
         assert browser.is_logged_in
 
@@ -193,7 +199,7 @@ def test_a_qr_code_of_another_host_needs_a_yes(
     # Only a page with an https URL can be in a trusted domain, and this page has an http URL.
     code, said = talk([*command, "--trust-domain", "127.0.0.1"], [b"n\n"], b"[y/N] ")
     assert (code, "refused" in said) == (1, True), said
-    code, said = talk(command, [b"y\n", b"123456\n"], b"[y/N] ")
+    code, said = talk([*command, "--any-screen"], [b"y\n", b"123456\n"], b"[y/N] ")
     assert (code, f"{server} as dora@example.com" in said, "123456" in said) == (0, True, False), said
     browser.join()
     assert browser.is_logged_in
@@ -201,7 +207,7 @@ def test_a_qr_code_of_another_host_needs_a_yes(
 
 def test_a_qr_code_of_a_page_without_a_service_is_refused(environment: None, post_office: "tuple[str, pathlib.Path]") -> None:
     url = "http://127.0.0.1:1"
-    code, said = run("login", USER, "--qr", f"{url}/#0123", "--backend", post_office[0])
+    code, said = run("login", USER, "--any-screen", "--qr", f"{url}/#0123", "--backend", post_office[0])
     assert code == 1 and said.startswith(f"the QR code is of {url}, not of {post_office[0]}, and tells of no service: refused")
 
 

@@ -21,6 +21,8 @@ public struct TrustSession: Sendable, Equatable {
     public let projectLogoURL: String
     /// The length of a PIN in the project; 0 if the server does not say.
     public let pinLength: Int
+    /// Where the screen is that shows the code.
+    public let place: SessionPlace
 
     init(_ accessID: String, _ details: TrustSessionDetails) throws(SDKError) {
         guard let hash = Hex.decode(details.hash), hash.count <= 256 else {
@@ -34,6 +36,9 @@ public struct TrustSession: Sendable, Equatable {
         projectName = details.projectName
         projectLogoURL = details.projectLogoURL
         pinLength = PINDigits.lengths.contains(details.pinLength) ? details.pinLength : 0
+        place = SessionPlace(
+            screenAddress: details.browserAddress ?? "", screenProgram: details.browserProgram ?? "",
+            siteAddress: details.siteAddress ?? "")
     }
 }
 

@@ -93,6 +93,8 @@ package enum Phrase: String, CaseIterable, Sendable {
     case oidcLogoutEverywhere
     case oidcLogoutStay
     case oidcLogoutBack
+    case oidcLogoutNobodyTitle
+    case oidcLogoutNobodyLead
     case oidcLogoutFault
     case oidcDeviceTitle
     case oidcDeviceLead
