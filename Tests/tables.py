@@ -18,6 +18,7 @@ OTHERS = {
     "packed": "which tables were converted", "index": "which indexes are complete", "health": "a probe", "copy": "how far `mpind copy` has come",
     "service": "which service uses a shared store",
     "suspension": "the operator's, exported with a user and kept (`UserRecords.kept`)",
+    "kept_name": "names at clients that nobody else may get, exported with a user and kept (`UserRecords.kept`)",
     "audit_mark": "how far the audit log of each server has come",
     # What names no user, and leads to nobody when the user's items are gone.
     "oidc_revoked_token": "ids of access tokens, until these expire",

@@ -100,9 +100,8 @@ package struct AuthenticationService: Sendable {
     /// for users of the server.
     package func isRevoked(_ id: MPinID, as user: UserKey? = nil) async throws -> Bool {
         var key = id.key
-        if let user, try await identities.find(key: key, at: now)?.user != user { return true }
         while let record = try await identities.find(key: key, at: now) {
-            if record.revoked || record.isRefusedByOperator { return true }
+            if record.revoked || record.isRefusedByOperator || record.user != user ?? record.user { return true }
             guard record.isReplaced else { return false }
             key = Hex.encode(record.successor)
         }

@@ -230,9 +230,8 @@ extension AuthenticationService {
             project == nil ? try await devices.user(meant: userID, at: now).map { UserKey($0) } : nil
         let user = known ?? UserKey(userID, of: project)
         try await requireOwnName(user)
-        guard known == nil, try await !devices.hasDevices(user, at: now), let blanks = UserID.badBlanks(in: userID) else {
-            return user
-        }
+        guard known == nil, let blanks = UserID.badBlanks(in: userID), try await !devices.hasDevices(user, at: now)
+        else { return user }
         throw ServiceError.badUserID("must not hold \(blanks)")
     }
 

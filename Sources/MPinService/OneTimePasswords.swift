@@ -26,6 +26,6 @@ extension AuthenticationService {
     package func redeemPassword(_ digits: String, user named: String) async throws -> Bool {
         let user = try await devices.user(meantBy: named, at: now)
         guard let id = try await passwords.redeem(digits, of: user, at: now) else { return false }
-        return try await !isRevoked(id)
+        return try await !isRevoked(id, as: user)
     }
 }

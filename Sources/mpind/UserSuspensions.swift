@@ -12,7 +12,7 @@ extension Users {
                 a person from registering another one.
                 """)
 
-        @Argument(help: "The user id, as registered.")
+        @Argument(help: "The user id, as registered; PROJECT/USER for one whom a project's back end has verified.")
         var user: String
 
         @Option(help: "Why, for other operators and the audit log.")

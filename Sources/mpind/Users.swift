@@ -105,7 +105,7 @@ struct Users: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "Issue a one-time code that registers a device of a user without a mail; five wrong tries void it.")
-        @Argument(help: "The user id, as it will be registered.")
+        @Argument(help: "The user id, as it will be registered; PROJECT/USER for a user of a project's back end.")
         var user: String
 
         @Option(help: "How long it is good.")

@@ -79,6 +79,24 @@ final class NameSpaceTests: XCTestCase {
         XCTAssertEqual(refresh, .invalidGrant)
     }
 
+    /// Versions before had one profile for both: what is in it is the mail user's.
+    func testMarksAndGroupsStayWithTheUserOfTheServer() async throws {
+        let test = try await ProviderUnderTest { $0.scopes.append("groups") }
+        test.events.owners.withLock { $0 = ["p"] }
+        try await test.provider.profiles.proveUserID(alice.userID, at: test.now)
+        var change = ProfileChange()
+        change.groups = ["staff"]
+        _ = try await test.provider.profiles.change(alice.userID, change, at: test.now)
+        for user in [alice, projects] {
+            let tokens = try await test.redeem(try await test.code(user.text, scope: "openid email groups"))
+            let info = try await test.provider.userinfo(tokens.accessToken)
+            let isOwn = user == alice
+            XCTAssertEqual(info["email"], isOwn ? .string(alice.userID) : nil)
+            XCTAssertEqual(info["email_verified"], isOwn ? .bool(true) : nil)
+            XCTAssertEqual(info["groups"], .array(isOwn ? [.string("staff")] : []))
+        }
+    }
+
     func testTheAccountPageIsForUsersOfTheServer() async throws {
         let test = try await ProviderUnderTest()
         test.events.owners.withLock { $0 = ["p"] }

@@ -62,7 +62,8 @@ final class ProjectUserSeparateTests: XCTestCase {
         let client = TrustClient(backend: server.backend)
         _ = try await server.verified(user)
         XCTAssertEqual(method(try client.verify(user)), "code")
-        let own = try client.register(user, token: XCTUnwrap(client.confirm(user, client.code(user)).object["actToken"] as? String))
+        let confirmed = try client.confirm(user, client.code(user)).object
+        let own = try client.register(user, token: XCTUnwrap(confirmed["actToken"] as? String))
         server.advance(seconds: 301)
         XCTAssertEqual(method(try client.verify(user)), "link")
         let devices = try await server.users().find(user: user).map(\.identity)
@@ -102,7 +103,8 @@ final class ProjectUserSeparateTests: XCTestCase {
             let code = try XCTUnwrap(client.quickCode(device).object["code"] as? String)
             for source in [2, 2, 3, 3, 4] as [UInt16] {
                 let guess = TrustClient(backend: server.backend.from(source))
-                XCTAssertEqual(try guess.enrol(user, code == "000000" ? "000001" : "000000", key).status, 400, "\(round)")
+                let wrong = code == "000000" ? "000001" : "000000"
+                XCTAssertEqual(try guess.enrol(user, wrong, key).status, 400, "\(round)")
             }
         }
         let void = try XCTUnwrap(client.quickCode(device).object["code"] as? String)

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinOpenID
 import MPinSecrets
 import MPinServer
@@ -254,19 +255,71 @@ final class ProjectUserTests: XCTestCase {
         XCTAssertEqual([String(login.status), login.code], ["503", "SERVICE_UNAVAILABLE"])
         XCTAssertTrue(login.text.contains("the project has the id of an OpenID client"), login.text)
         XCTAssertEqual(try client.login(device, pin: "9999").status, 401)
-        XCTAssertEqual(try client.login(device, scope: "oidc").status, 200, "needs no token")
+        XCTAssertEqual(try client.login(device, scope: "otp").status, 200, "needs no token")
     }
 
     /// `proj-1/alice` is the name of a project's user for operators and clients, so nobody else can have it.
     func testNobodyHasTheNameOfAProjectsUser() async throws {
         let server = try await server()
         let client = TrustClient(backend: server.backend)
-        XCTAssertEqual(try client.verify("proj-1/x@example.com").context["params"], "userId")
+        for name in ["proj-1/x@example.com", "proj-1/y/x@example.com", "proj-1/\u{301}x@example.com"] {
+            XCTAssertEqual(try client.verify(name).context["params"], "userId", name)
+        }
         _ = try client.register("new/x@example.com")
         do {
             _ = try await server.projects().add("new", ProjectChange())
             XCTFail("a project has the names of users")
         } catch { XCTAssertEqual(error as? ProjectRefusal, .isNameOfUsers("new")) }
+        do {
+            _ = try await server.projects().add("proj-1/x", ProjectChange())
+            XCTFail("a project has a slash in its id")
+        } catch { XCTAssertEqual(error as? ProjectRefusal, .badID("proj-1/x")) }
+        let second = try await server.verified("b/" + user)
+        let found = try await server.users().find(user: "proj-1/b/" + user).map(\.identity)
+        XCTAssertEqual(found, [second.key])
+    }
+
+    /// A version before has allowed that several projects name a client, and a client with the id of a project. A start
+    /// tells of them, and the operator chooses.
+    func testAStartTellsOfClientsOfSeveralProjects() async throws {
+        let backend = Backend.onFreePorts()
+        try makeFolder(backend.stateFolder)
+        let projects = Projects(in: try SQLiteStore(path: backend.stateFolder + "/rps.sqlite"))
+        for id in ["one", "two", "staff"] {
+            var project = Project(id: id, name: id, created: .now())
+            if id != "staff" { project.clients = ["app"] }
+            _ = try await projects.add(project, at: .now())
+        }
+        let server = try InProcess(backend, clients: Self.clients, isTrust: true).keep(in: self)
+        XCTAssertTrue(server.logText.contains("a client belongs to several projects"), server.logText)
+        XCTAssertTrue(server.logText.contains("a project has the id of an OpenID client"))
+        // Both go on.
+        for id in ["one", "two"] {
+            let device = try await server.verified(user, project: id)
+            XCTAssertNotNil(try logIn(server, device, at: "app", project: id)["code"])
+        }
+    }
+
+    /// Whoever registers again must be verified by who the M-Pin ID says has done so.
+    func testARegistrationBeginsAgainAtItsProjectOnly() async throws {
+        let backEnd = try LoopbackServer { _ in .text(200, "") }
+        defer { backEnd.stop() }
+        let server = try await InProcess.trust(self, { $0.newUserURL = backEnd.url })
+        var change = ProjectChange()
+        change.newUserURL = backEnd.url
+        _ = try await server.projects().add("other", change)
+        _ = try await server.projects().add("mail", ProjectChange())
+        let client = TrustClient(backend: server.backend)
+        let opened = try client.post("/rps/v2/session", ["projectId": "proj-1"]).object["qrURL"] as? String
+        let wid = try XCTUnwrap(opened?.components(separatedBy: "#").last)
+        let begun = try client.put("/rps/user", ["userId": user, "mobile": 1, "wid": wid])
+        let id = try XCTUnwrap(begun.object["mpinId"] as? String, begun.text)
+        let again: [String: Any] = ["userId": user, "regOTT": begun.object["regOTT"] ?? "", "mobile": 1]
+        for project in ["other", "mail"] {
+            let foreign = TrustClient(backend: server.backend, project: project)
+            XCTAssertEqual(try foreign.put("/rps/user/" + id, again).status, 404, project)
+        }
+        XCTAssertEqual(try client.put("/rps/user/" + id, again).object["mpinId"] as? String, id)
     }
 }
 

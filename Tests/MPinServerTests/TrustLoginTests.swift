@@ -45,7 +45,7 @@ final class TrustLoginTests: XCTestCase {
         let client = TrustClient(backend: server.backend, project: "app")
         let device = try client.register(user)
         let answer = try client.login(device)
-        XCTAssertEqual(answer.status, 500)
+        XCTAssertEqual(answer.status, 503)
         XCTAssertNil(answer.object["jwt"])
     }
 

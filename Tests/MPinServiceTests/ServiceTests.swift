@@ -1,3 +1,4 @@
+import MPinCrypto
 import MPinService
 import MPinStore
 import XCTest
@@ -42,6 +43,24 @@ final class ServiceTests: XCTestCase {
             }
         }
         XCTAssertEqual(under.surroundings.seen, [], "no attempt is counted")
+    }
+
+    /// A D-TA has half of each client secret, which is the secret of nobody.
+    func testTheShareOfOneAuthorityLogsNobodyIn() async throws {
+        let under = try await ServiceUnderTest()
+        let started = try await under.service.register(under.application("alice")) { _ in .init(isConfirmed: true) }
+        let issued = try await under.service.issueShares(started.id, token: started.registrationToken)
+        let ticket = try XCTUnwrap(issued.tickets.first)
+        let second = Share(index: 2, try under.authorities[1].clientSecretShare(ticket: ticket.text))
+        for shares in [[issued.share, issued.share], [second, second]] {
+            let half = shares.enumerated().map { Share(index: $0 + 1, $1.octets) }
+            let token = try await FakeClient(started.id, half, pin: "1234").prove("1234", to: under.service)
+            let report = try await under.redeem(token)
+            XCTAssertNotEqual(report.verdict, .right)
+        }
+        let whole = try FakeClient(started.id, [issued.share, second], pin: "1234")
+        let right = try await under.redeem(try await whole.prove("1234", to: under.service))
+        XCTAssertEqual(right.verdict, .right)
     }
 
     func testTheRelyingPartyDecidesAboutARegistration() async throws {

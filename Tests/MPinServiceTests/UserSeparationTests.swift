@@ -55,6 +55,15 @@ final class UserSeparationTests: XCTestCase {
             under.surroundings.moved.filter(\.isGuess).map(\.identity).sorted(), [quick.key, first.key].sorted())
         XCTAssertEqual(under.surroundings.moved.filter { !$0.isGuess }.map(\.identity), [renewed.key])
         XCTAssertEqual(under.service.keptNames, [], "a user of the server has the user id, too")
+        // The users were taken for each other, so what they have opened ends.
+        for (id, isMoved) in [(verified, true), (renewed, true), (quick, true), (first, true), (both, false)] {
+            let asBefore = try await under.service.isRevoked(id, as: UserKey("a"))
+            XCTAssertEqual(asBefore, isMoved)
+            let toWebsites = try await under.service.isRevokedToWebsites(id)
+            XCTAssertEqual(toWebsites, isMoved)
+        }
+        let asProject = try await under.service.isRevoked(quick, as: UserKey("a", of: "p"))
+        XCTAssertFalse(asProject)
     }
 
     func testWhoIsAloneKeepsItsName() async throws {
@@ -92,6 +101,8 @@ final class UserSeparationTests: XCTestCase {
         XCTAssertEqual(project, [verified.key, quick.key])
         let own = try await devices(UserKey("a"), under)
         XCTAssertEqual(own, [further.key])
+        let names = try await under.service.devices(of: UserKey("a", of: "p")).map(\.name)
+        XCTAssertEqual(names, ["phone", "phone"], "the names of the devices move with them")
         let again = try await ServiceUnderTest(durable: store, at: first.authorities)
         XCTAssertEqual(again.surroundings.moved.map(\.identity), [], "once")
     }
@@ -101,6 +112,12 @@ final class UserSeparationTests: XCTestCase {
             XCTAssertEqual(UserKey(text: user.text), user)
         }
         XCTAssertEqual(UserKey("a@example.com").text, "a@example.com", "as ever")
-        XCTAssertEqual(UserKey("a", of: "p").shown, "p/a")
+        for user in [
+            UserKey("a", of: "p"), UserKey("a/b", of: "p"), UserKey("\u{301}a", of: "p"), UserKey("", of: "p"),
+        ] {
+            XCTAssertEqual(UserKey(shown: user.shown), user, "no project has a slash in its id")
+        }
+        XCTAssertEqual(UserKey("a/b", of: "p").shown, "p/a/b")
+        XCTAssertNil(UserKey(shown: "a@example.com"))
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import MPinService
 
 /// The operations of `mpind user suspend`, `resume` and `suspensions`.
 extension AdminRoute {
@@ -15,7 +16,8 @@ extension AdminRoute {
             .post, "/users/:user/suspend", "user suspend", .usersWrite, takes: .body(["reason", "until"])
         ) { request in
             let (user, wish) = (try request.name("user"), try request.body(SuspensionWish.self))
-            guard user.utf8.count <= request.limits.service.userIDBytes else {
+            // The name of a user of a project begins with the project's id and a slash.
+            guard user.utf8.count <= request.limits.service.userIDBytes + Project.longestID + 1 else {
                 throw APIError(.badRequest, "user: no user id")
             }
             do {

@@ -17,9 +17,9 @@ extension MilagroFace {
     }
 
     /// Private GET /user/<id>, which Milagro's RPS does not have: answers 410 if the operator has revoked the identity,
-    /// and otherwise 200. An RPA that keeps sessions uses it.
+    /// or it is of a user of a project, and otherwise 200. An RPA that keeps sessions uses it.
     func revocationStatus(_ id: MPinID) async throws -> Response {
-        guard try await !service.isRevoked(id) else { throw ServiceError.revoked }
+        guard try await !service.isRevokedToWebsites(id) else { throw ServiceError.revoked }
         return Response(status: .ok)
     }
 

@@ -3,8 +3,8 @@ import MPinStore
 
 /// Users of versions before, whose ids could not be registered any more: see ``Mailboxes`` and ``UserID``.
 extension Doctor {
-    /// Lists the users that differ only in case or in a dot after the domain, and those with blanks that nobody sees. They
-    /// go on, each by its own.
+    /// Lists the users that differ only in case or in a dot after the domain, those with blanks that nobody sees, and those
+    /// whose ids begin with the id of a project and a slash. They go on, each by its own.
     @Sendable static func spellings(
         _ store: any Store, _ now: Moment
     ) async throws -> [(Finding.Weight, String)] {
@@ -13,12 +13,17 @@ extension Doctor {
             let names = users.map(visible).joined(separator: ", ")
             found.append((.note, "users whose ids differ only in case or in a dot after the domain: \(names)"))
         }
-        let users = Table<Bool>("user", in: store)
+        let (users, projects) = (Table<Bool>("user", in: store), Projects(in: store))
         var last: String?
         repeat {
             let page = try await users.list(after: last, limit: 500, at: now).map(\.key)
             for name in page {
                 let user = UserKey(text: name)
+                if user.project == nil, let project = UserKey(shown: name)?.project,
+                    try await projects.find(project, at: now) != nil
+                {
+                    found.append((.note, "a user of the server with the name of one of a project: \(visible(name))"))
+                }
                 guard let blanks = UserID.badBlanks(in: user.userID) else { continue }
                 found.append((.note, "a user id with \(blanks): \(visible(user.shown))"))
             }

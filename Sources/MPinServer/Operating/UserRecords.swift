@@ -41,13 +41,13 @@ struct UserRecords: Sendable {
         ("oidc_grant", .packed(Grants.json, ["authorization", "login", "userID"])), ("oidc_user_grant", .keyStart),
         ("oidc_consent", .keyStart), ("oidc_profile", .member(["userID"])),
         ("oidc_email_link", .member(["userID"])), ("renewal", .member(["userID"])), ("activation_code", .keyEnd),
-        ("registration", .member(["userID"])), ("identity", .identity), ("device", .keyStart), ("kept_name", .key),
-        ("user", .key), ("mailbox", .mailbox),
+        ("registration", .member(["userID"])), ("identity", .identity), ("device", .keyStart), ("user", .key),
+        ("mailbox", .mailbox),
     ]
 
     /// Tables with data of users that are exported, but not deleted with their user: a suspended user who is deleted must
-    /// not come back as a new one.
-    private static let kept: [(String, Place)] = [("suspension", .member(["user"]))]
+    /// not come back as a new one, and the name that a user of a project has kept at clients must not become another's.
+    private static let kept: [(String, Place)] = [("suspension", .member(["user"])), ("kept_name", .key)]
 
     private let store: any Store
     /// ``UserKey/text``.

@@ -82,7 +82,7 @@ struct RelyingPartyServiceClient: Sendable {
     func isRevoked(_ session: WebSession) async throws -> Bool {
         if try revoked.contains(session.mpinID, user: UserKey(session.userID)) { return true }
         guard let id = MPinID(hex: session.mpinID) else { return true }
-        if let local { return try await local.service.isRevoked(id) }
+        if let local { return try await local.service.isRevokedToWebsites(id) }
         let answer = try await reach { try await peer.get("/user/" + id.hex, bearer: $0) }
         switch answer.status {
         case 410: return true

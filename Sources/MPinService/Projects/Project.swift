@@ -48,7 +48,12 @@ package struct Project: Codable, Storable, Equatable {
     }
 
     /// Whether `text` can be the id of a project: 1 to 64 of `A-Z a-z 0-9 . _ ~ -`.
-    package static func isID(_ text: String) -> Bool { text.wholeMatch(of: /[A-Za-z0-9._~-]{1,64}/) != nil }
+    package static func isID(_ text: String) -> Bool {
+        text.utf8.count <= longestID && text.wholeMatch(of: /[A-Za-z0-9._~-]+/) != nil
+    }
+
+    /// The longest id, in bytes.
+    package static let longestID = 64
 }
 
 /// The projects of a server. An operator can change them while the server runs.

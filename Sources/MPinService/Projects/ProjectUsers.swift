@@ -18,6 +18,12 @@ extension AuthenticationService {
         else { return }
         throw ServiceError.badUserID("must not begin with the id of a project and a slash")
     }
+
+    /// Whether an identity is revoked to a website, which knows users of the server only: so are all of users of projects.
+    package func isRevokedToWebsites(_ id: MPinID) async throws -> Bool {
+        if try await identities.find(id, at: now)?.user.project != nil { return true }
+        return try await isRevoked(id)
+    }
 }
 
 /// Moves the users whom back ends have verified into the name spaces of their projects. Versions before had one name space

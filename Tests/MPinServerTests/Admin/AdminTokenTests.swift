@@ -119,6 +119,18 @@ final class AdminTokenTests: AdminAPITestCase {
         }
     }
 
+    func testTheSecretOfAClientIsNoAdminToken() async throws {
+        let server = try start()
+        let database = server.backend.stateFolder + "/rps.sqlite"
+        let clients = try await ClientAdministration(database: database, file: nil, audit: .off)
+        let secret = try XCTUnwrap(try await clients.add("shop", ClientChange(), secret: nil).secret)
+        for target in ["/users", "/clients", "/projects", "/sessions"] {
+            for token in [secret, "shop:" + secret] {
+                XCTAssertEqual(try ask(server, "GET", target, token: token).status, 401, target)
+            }
+        }
+    }
+
     /// A page in a browser on this machine must not be able to use the API, even by a name that leads to the machine.
     func testHostAndOriginAreChecked() throws {
         let server = try start()
