@@ -123,7 +123,8 @@ final class AdminTokenTests: AdminAPITestCase {
         let server = try start()
         let database = server.backend.stateFolder + "/rps.sqlite"
         let clients = try await ClientAdministration(database: database, file: nil, audit: .off)
-        let secret = try XCTUnwrap(try await clients.add("shop", ClientChange(), secret: nil).secret)
+        let made = try await clients.add("shop", ClientChange(), secret: nil)
+        let secret = try XCTUnwrap(made.secret)
         for target in ["/users", "/clients", "/projects", "/sessions"] {
             for token in [secret, "shop:" + secret] {
                 XCTAssertEqual(try ask(server, "GET", target, token: token).status, 401, target)
