@@ -123,7 +123,9 @@ final class AdminTokenTests: AdminAPITestCase {
         let server = try start()
         let database = server.backend.stateFolder + "/rps.sqlite"
         let clients = try await ClientAdministration(database: database, file: nil, audit: .off)
-        let made = try await clients.add("shop", ClientChange(), secret: nil)
+        var change = ClientChange()
+        change.set(try XCTUnwrap(ClientMember.named("redirect-uri")), ["https://shop.example/cb"])
+        let made = try await clients.add("shop", change, secret: nil)
         let secret = try XCTUnwrap(made.secret)
         for target in ["/users", "/clients", "/projects", "/sessions"] {
             for token in [secret, "shop:" + secret] {
