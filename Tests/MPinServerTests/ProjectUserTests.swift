@@ -68,7 +68,8 @@ final class ProjectUserTests: XCTestCase {
     }
 
     private func profiles(_ server: InProcess) async throws -> ProfileAdministration {
-        try await ProfileAdministration(database: server.backend.stateFolder + "/rps.sqlite", audit: .off)
+        try await ProfileAdministration(
+            database: ServiceDatabase(server.backend.stateFolder + "/rps.sqlite"), audit: .off)
     }
 
     private func put(_ user: String, into group: String, _ server: InProcess) async throws {
@@ -196,15 +197,22 @@ final class ProjectUserTests: XCTestCase {
         let client = await refused { [change] in _ = try await projects.set(Projects.own, change) }
         XCTAssertEqual(client, .hasNoBackEnd(Projects.own))
         // A token that a version before has made.
+        let old = try await projects.addToken("old", project: "proj-1", days: 1).token
         let store = try await openStore(server)
-        let old = try await ProjectTokens(in: store).add("old", project: Projects.own, days: 1, at: server.now).text
+        for (key, item) in try await store.list("project_token", after: nil, limit: 10, at: server.now) {
+            let changed = String(decoding: item.value, as: UTF8.self).replacing("proj-1", with: Projects.own)
+            let made = try await store.create(
+                ItemKey("project_token", key.replacing("proj-1", with: Projects.own)),
+                StoredItem(value: Array(changed.utf8), expires: item.expires), at: server.now)
+            XCTAssertTrue(made)
+        }
         let answer = try TrustClient(backend: server.backend).call(
             "POST", "/activate/initiate", ["projectId": Projects.own, "userId": user], authorization: "Bearer " + old)
         XCTAssertEqual(answer.code, "UNAUTHORIZED")
     }
 
     private func openStore(_ server: InProcess) async throws -> any Store {
-        try SQLiteStore(path: server.backend.stateFolder + "/rps.sqlite")
+        try await ServiceDatabase(server.backend.stateFolder + "/rps.sqlite").open()
     }
 
     func testAClientThatNoProjectNamesIsNoBackEnd() async throws {

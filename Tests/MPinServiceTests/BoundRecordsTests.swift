@@ -53,7 +53,7 @@ final class BoundRecordsTests: XCTestCase {
         let changed = try replace("alice@example.com", by: "admin@example.com", in: stored)
         try await put(changed, "token", AuthToken.key(token), in: shortLived)
         let redeemed = try await under.redeem(token)
-        XCTAssertEqual(redeemed.userID, "admin@example.com")
+        XCTAssertEqual(redeemed.user.userID, "admin@example.com")
     }
 
     func testATokenWithAnotherUserOrOfAnotherLoginIsRefused() async throws {

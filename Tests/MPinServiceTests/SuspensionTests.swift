@@ -84,7 +84,7 @@ final class SuspensionTests: XCTestCase {
         // In one step, so that nothing comes between the look at the suspension and the mark.
         let gate = TripGate()
         gate.expect([])
-        _ = try await Suspensions(in: FarStore(store, gate)).mark("key", of: "alice", at: now)
+        _ = try await Suspensions(in: FarStore(store, gate)).mark("key", of: alice, at: now)
         XCTAssertEqual(gate.result().calls, ["change identity suspension"])
     }
 
