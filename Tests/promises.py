@@ -93,7 +93,7 @@ def rows(known: Known) -> Iterator[str]:
 
 
 def is_named(test: str) -> bool:
-    return bool(re.search(r"`[^`]*[tT]est\w*[^`]*`|_test\.c|\.test\.mjs", test))
+    return test == "not tested" or bool(re.search(r"`[^`]*[tT]est\w*[^`]*`|_test\.c|\.test\.mjs", test))
 
 
 def main() -> int:
@@ -103,7 +103,7 @@ def main() -> int:
     print("".join(f"promises: error: {text}\n" for text in found), end="")
     if found:
         return 1
-    print("each row of docs/attacks.md names a test, and each test that it and SECURITY.md name exists: 1 passed")
+    print("each row of docs/attacks.md names a test or says that there is none, and each test that it and SECURITY.md name exists: 1 passed")
     return 0
 
 

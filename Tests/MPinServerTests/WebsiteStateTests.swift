@@ -102,7 +102,8 @@ final class WebsiteStateTests: XCTestCase {
         let target = "/registration/" + next.mpinId
         XCTAssertEqual(try server.backend.callPrivate("POST", target, wrong).status, 403)
         XCTAssertEqual(try server.backend.call("POST", target, wrong).status, 404, "the private listener's alone")
-        XCTAssertEqual(try server.backend.callPrivate("GET", target).text, "{\"state\":\"pending\",\"address\":\"127.0.0.1\"}")
+        XCTAssertEqual(
+            try server.backend.callPrivate("GET", target).text, "{\"state\":\"pending\",\"address\":\"127.0.0.1\"}")
     }
 
     /// Returns the cookie and the form token of the page that waits for the mail.
