@@ -29,7 +29,7 @@ trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/lib" "$root/tmp"
 # The largest allowed size of the stripped library in bytes. With the regular expressions and string processing of the
 # standard library, which it does not use, it would be 1.4 MB larger.
-largest=9500000
+largest=9550000
 strip -o "$root/stripped" "$library"
 size=$(stat -c %s "$root/stripped")
 rm "$root/stripped"
