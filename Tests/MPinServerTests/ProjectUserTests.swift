@@ -206,6 +206,7 @@ final class ProjectUserTests: XCTestCase {
                 StoredItem(value: Array(changed.utf8), expires: item.expires), at: server.now)
             XCTAssertTrue(made)
         }
+        try await projects.removeToken("old", project: "proj-1")
         let answer = try TrustClient(backend: server.backend).call(
             "POST", "/activate/initiate", ["projectId": Projects.own, "userId": user], authorization: "Bearer " + old)
         XCTAssertEqual(answer.code, "UNAUTHORIZED")
@@ -292,7 +293,10 @@ final class ProjectUserTests: XCTestCase {
     func testAStartTellsOfClientsOfSeveralProjects() async throws {
         let backend = Backend.onFreePorts()
         try makeFolder(backend.stateFolder)
-        let projects = Projects(in: try SQLiteStore(path: backend.stateFolder + "/rps.sqlite"))
+        // A database of before, whose records have no MACs.
+        let store = try SQLiteStore(path: backend.stateFolder + "/rps.sqlite")
+        _ = try await store.setting("app_id") { String(repeating: "0", count: 32) }
+        let projects = Projects(in: store)
         for id in ["one", "two", "staff"] {
             var project = Project(id: id, name: id, created: .now())
             if id != "staff" { project.clients = ["app"] }

@@ -85,7 +85,7 @@ final class Later<Value: Sendable>: Sendable {
 
     /// Waits for the result and returns it.
     func get() throws -> Value {
-        guard done.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no result in time") }
+        guard done.wait(timeout: .now() + 600) == .success else { throw Sockets.Failure(text: "no result in time") }
         return try XCTUnwrap(result.withLock { $0 }).get()
     }
 }
