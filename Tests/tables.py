@@ -34,7 +34,9 @@ SHORT_LIVED = """
     oidc_user_code one_time_password pass1 pending_mail permit project_activation project_code project_link project_mail
     project_quickcode project_session project_session_name proposed_session token unknown_token web_session webott wid wrong_code
 """.split()
-TABLE = re.compile(r'\b(?:Table(?:<[^>()]*>+)?|OwnedNames|ItemKey|UserCodes|MailBackoff)\("([a-z0-9_]+)"')
+# The second form is that of Identities, which needs the name of its table twice.
+TABLE = re.compile(
+    r'\b(?:(?:Table(?:<[^>()]*>+)?|OwnedNames|ItemKey|UserCodes|MailBackoff)\(|unknown: )"([a-z0-9_]+)"')
 
 
 def main() -> int:
