@@ -38,12 +38,6 @@ final class SecretHashTests: XCTestCase {
         _ = try run(["client", "add", id, "--redirect-uri", "https://\(id).example/cb", "--secret-file", file])
     }
 
-    /// Makes the database one that the version before has used.
-    private func unseal() throws {
-        try SQLiteConnection(path: database).run(
-            "DELETE FROM item WHERE kind = 'setting' AND key IN ('service', 'service_key', 'sealed')")
-    }
-
     /// What the database has of all service tokens and clients.
     private func rows() throws -> String {
         let query = "SELECT value FROM item WHERE kind IN ('project_token', 'clients')"
@@ -63,7 +57,7 @@ final class SecretHashTests: XCTestCase {
 
     func testHashesOfTheVersionBeforeAreSealedAndTheSecretsGoOn() throws {
         try running().stop(SIGTERM)
-        try unseal()
+        try makeOld(database)
         _ = try run(["project", "add", "shop", "--client", "web"])
         let before = try token("before")
         try addClient("web")
@@ -90,18 +84,14 @@ final class SecretHashTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// A row that was written before, for example by a command of the version before, is sealed at the start. A command needs
-    /// the key of the service, and takes it from where the server has it.
-    func testARowOfBeforeIsSealedAtTheStartAndCommandsNeedTheKey() throws {
+    /// A row whose hash is not sealed, for example because `migrate --seal` was interrupted, is sealed at the start. A command
+    /// needs the key of the service, and takes it from where the server has it.
+    func testARowOfBeforeIsSealedAtTheStartAndCommandsNeedTheKey() async throws {
         try running().stop(SIGTERM)
         _ = try run(["project", "add", "shop"])
-        let query = "SELECT value FROM item WHERE kind = 'setting' AND key = 'sealed'"
-        let sealed = try XCTUnwrap(SQLiteConnection(path: database).texts(query).first)
-        try SQLiteConnection(path: database).run("DELETE FROM item WHERE kind = 'setting' AND key = 'sealed'")
-        let text = try token("old")
+        let projects = try await Projects(in: ServiceDatabase(database).open())
+        let text = try await projects.addToken("old", project: "shop", days: 1).token
         XCTAssertTrue(try rows().contains("\"hash\""))
-        try SQLiteConnection(path: database).run(
-            "INSERT INTO item (kind, key, value) VALUES ('setting', 'sealed', ?)", [.bytes(Array(sealed.utf8))])
         let mpind = try running()
         XCTAssertFalse(try rows().contains("\"hash\""))
         XCTAssertTrue(try isRight(TrustClient.hmac("old", text, "00")))

@@ -39,20 +39,6 @@ final class SharedStoreTests: XCTestCase {
         return String(shown.output.prefix(32))
     }
 
-    /// Makes the database one that the version before has used.
-    private func forgetID(_ path: String) throws {
-        let connection = try SQLiteConnection(path: path)
-        try connection.run(
-            "DELETE FROM item WHERE kind = 'setting' AND key IN ('service', 'service_key', 'sealed')")
-        // Its records had no MACs, which are 29 bytes behind each value, nor was there a file that knows of them.
-        try connection.run(
-            """
-            UPDATE item SET value = substr(value, 1, length(value) - 29)
-            WHERE kind NOT IN ('setting', 'audit_mark', 'service', 'health', 'copy')
-            """)
-        try? FileManager.default.removeItem(atPath: path.replacing(".sqlite", with: ".sealed"))
-    }
-
     func testALoginAtOneServiceIsNoneAtAnotherInOneRedisServer() throws {
         let server = try RedisServer()
         let nodes = try backends.map { try running($0, server.url) }
@@ -100,7 +86,7 @@ final class SharedStoreTests: XCTestCase {
         let server = try RedisServer()
         for backend in backends {
             try running(backend, "memory:").stop(SIGTERM)
-            try forgetID(database(backend))
+            try makeOld(database(backend))
         }
         let mpind = try running(backends[0], server.url)
         let client = TestClient(backend: backends[0])
@@ -170,7 +156,7 @@ final class SharedStoreTests: XCTestCase {
         try running(backends[0], "memory:").stop(SIGTERM)
         let (before, copy) = (try id(backends[0]), state + "/copy.sqlite")
         XCTAssertEqual(try Mpind.run(["backup", copy, "--database", state + "/rps.sqlite"]).code, 0)
-        try forgetID(copy)
+        try makeOld(copy)
         let none = try Mpind.run(["service", "show", "--database", copy])
         XCTAssertEqual(none.code, 2, none.output)
         let restored = try Mpind.run(["restore", copy, "--database", state + "/rps.sqlite"])
