@@ -89,8 +89,8 @@ final class SecretHashTests: XCTestCase {
     func testARowOfBeforeIsSealedAtTheStartAndCommandsNeedTheKey() async throws {
         try running().stop(SIGTERM)
         _ = try run(["project", "add", "shop"])
-        let projects = try await Projects(in: ServiceDatabase(database).open())
-        let text = try await projects.addToken("old", project: "shop", days: 1).token
+        let tokens = try await ProjectTokens(in: ServiceDatabase(database).open())
+        let (_, text) = try await tokens.add("old", project: "shop", days: 1, sealing: nil, at: .now())
         XCTAssertTrue(try rows().contains("\"hash\""))
         let mpind = try running()
         XCTAssertFalse(try rows().contains("\"hash\""))

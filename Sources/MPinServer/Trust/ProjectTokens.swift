@@ -53,7 +53,7 @@ package struct ProjectTokens: Sendable {
     package init(in store: any Store) { table = Table("project_token", in: store) }
 
     /// Makes a token; `seal` seals its hash. Returns what the store has of it, and its text: 86 characters of base64url.
-    func add(
+    package func add(
         _ name: String, project: String, days: Int, sealing seal: HashSeal?, at now: Moment
     ) async throws -> (token: ProjectToken, text: String) {
         guard Project.isID(name) else { throw ProjectTokenFault.name }
