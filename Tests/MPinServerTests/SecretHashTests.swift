@@ -103,13 +103,14 @@ final class SecretHashTests: XCTestCase {
         let foreign = state + "/foreign.key"
         _ = try KeyFile.create(foreign)
         for (place, reason) in [
-            ([], "give --service-key-file"), (["--service-key-file", foreign], "the key of another service"),
+            ([], "give --service-key-file"), (["--service-key-file", foreign], "its service has another key"),
         ] as [([String], String)] {
             let done = try Mpind.run(["project", "token", "add", "shop", "x", "--database", other] + place)
             XCTAssertEqual(done.code, 1)
             XCTAssertTrue(done.error.contains(reason), done.error)
         }
-        _ = try token("named", in: ["--database", other, "--service-key-file", state + "/rps.key"])
-        _ = try run(["project", "token", "list", "shop"], in: ["--database", other])
+        let named = ["--database", other, "--service-key-file", state + "/rps.key"]
+        _ = try token("named", in: named)
+        _ = try run(["project", "token", "list", "shop"], in: named)
     }
 }

@@ -1,4 +1,4 @@
-import MPinOpenID
+package import MPinOpenID
 import MPinSecrets
 import MPinService
 package import MPinStore
