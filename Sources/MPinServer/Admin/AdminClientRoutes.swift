@@ -15,24 +15,24 @@ extension AdminRoute {
             let secret = try document.secret()
             return .json(try await request.resources.clients.add(id, document.change, secret: secret))
         },
-        client(.get, "/clients/:id", "show", .clientsRead) { request in
+        client(.get, "/clients/{id}", "show", .clientsRead) { request in
             .json(try await request.resources.clients.show(request.name("id")))
         },
-        client(.patch, "/clients/:id", "set", .clientsWrite, takes: document()) { request in
+        client(.patch, "/clients/{id}", "set", .clientsWrite, takes: document()) { request in
             let document = try ClientDocument(request.body(JSONValue.self))
             guard !document.change.isEmpty else { throw APIError(.badRequest, "There is nothing to set") }
             return .json(try await request.resources.clients.set(request.name("id"), document.change))
         },
-        client(.delete, "/clients/:id", "remove", .clientsWrite) { request in
+        client(.delete, "/clients/{id}", "remove", .clientsWrite) { request in
             let id = try request.name("id")
             try await request.resources.clients.remove(id)
             return .json(["removed": id])
         },
-        client(.post, "/clients/:id/disable", "disable", .clientsWrite) { request in
+        client(.post, "/clients/{id}/disable", "disable", .clientsWrite) { request in
             .json(try await request.resources.clients.disable(request.name("id")))
         },
         client(
-            .post, "/clients/:id/rotate-secret", "rotate-secret", .clientsWrite,
+            .post, "/clients/{id}/rotate-secret", "rotate-secret", .clientsWrite,
             takes: .body(["secret", "overlap-seconds"])
         ) { request in
             let document = try ClientDocument(request.optionalBody(JSONValue.self) ?? .object([:]))

@@ -29,13 +29,11 @@ struct AdminGate: Sendable {
         self.metrics = metrics
     }
 
-    func addRoutes(to router: Router<RequestContext>) {
-        for (path, routes) in Dictionary(grouping: AdminRoute.all, by: \.path) {
-            var handlers: [HTTPRequest.Method: Handler] = [:]
-            for route in routes {
-                handlers[route.method] = { request, context in try await answer(request, context, route) }
+    var routes: [Route] {
+        AdminRoute.all.map { route in
+            Route(route.method, route.path, limit: .admin) { request, context in
+                try await answer(request, context, route)
             }
-            router.serve(path, handlers)
         }
     }
 

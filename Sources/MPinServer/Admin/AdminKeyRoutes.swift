@@ -12,7 +12,7 @@ extension AdminRoute {
         AdminRoute(.post, "/signing-keys/rotate", "signing-key rotate", .keys) { request in
             .json(KeyList(keys: try await request.resources.keyAdministration.rotate(request.signingKeys())))
         },
-        AdminRoute(.delete, "/signing-keys/:kid", "signing-key withdraw", .keys) { request in
+        AdminRoute(.delete, "/signing-keys/{kid}", "signing-key withdraw", .keys) { request in
             let kid = try request.name("kid")
             let left = try await request.resources.keyAdministration.withdraw(kid, from: request.signingKeys())
             guard let left else { throw APIError(.notFound, "No such signing key") }

@@ -9,17 +9,17 @@ extension AdminRoute {
         project(.get, "/projects", "list") { request in
             .json(ProjectList(projects: try await request.resources.projects.list()))
         },
-        project(.get, "/projects/:project/tokens", "token list") { request in
+        project(.get, "/projects/{project}/tokens", "token list") { request in
             let found = try await request.resources.projects.listTokens(project: request.name("project"))
             return .json(TokenList(tokens: found))
         },
-        project(.post, "/projects/:project/tokens", "token add", takes: .body(["name", "days"])) { request in
+        project(.post, "/projects/{project}/tokens", "token add", takes: .body(["name", "days"])) { request in
             let wish = try request.body(TokenWish.self)
             return .json(
                 try await request.resources.projects.addToken(
                     wish.name, project: request.name("project"), days: wish.days ?? days))
         },
-        project(.delete, "/projects/:project/tokens/:token", "token remove") { request in
+        project(.delete, "/projects/{project}/tokens/{token}", "token remove") { request in
             let name = try request.name("token")
             try await request.resources.projects.removeToken(name, project: request.name("project"))
             return .json(["removed": name])

@@ -92,7 +92,7 @@ struct AdminRoute: Sendable {
     typealias Answer = @Sendable (AdminRequest) async throws -> Response
 
     let method: HTTPRequest.Method
-    /// The path in the router's notation: `/users/:user`.
+    /// The path in the router's notation: `/users/{user}`.
     let path: String
     /// The name in the metrics. It is that of the command that does the same, for example `user list`.
     let name: String

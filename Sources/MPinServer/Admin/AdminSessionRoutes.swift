@@ -9,17 +9,18 @@ extension AdminRoute {
             let found = try await request.resources.sessions.page(after: request.request.query("after"), limit: limit)
             return .json(SessionList(sessions: found, next: found.count == limit ? found.last?.id : nil))
         },
-        AdminRoute(.delete, "/sessions/:session", "session end", .sessions) { request in
+        AdminRoute(.delete, "/sessions/{session}", "session end", .sessions) { request in
             guard let ended = try await request.resources.sessions.end(request.name("session")) else {
                 throw APIError(.notFound, "No such session")
             }
             return .json(ended)
         },
-        AdminRoute(.get, "/users/:user/sessions", "session list", .sessions) { request in
+        AdminRoute(.get, "/users/{user}/sessions", "session list", .sessions) { request in
             let found = try await request.resources.sessions.list(user: request.name("user"))
             return .json(SessionList(sessions: found, next: nil))
         },
-        AdminRoute(.delete, "/users/:user/sessions", "session end", .sessions, takes: .query("everywhere")) { request in
+        AdminRoute(.delete, "/users/{user}/sessions", "session end", .sessions, takes: .query("everywhere")) {
+            request in
             let isEverywhere = try request.flag("everywhere")
             return .json(
                 EndedSessions(

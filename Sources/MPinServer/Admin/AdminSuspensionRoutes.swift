@@ -13,7 +13,7 @@ extension AdminRoute {
             return .json(SuspensionList(suspensions: found, next: found.count == limit ? found.last?.user : nil))
         },
         AdminRoute(
-            .post, "/users/:user/suspend", "user suspend", .usersWrite, takes: .body(["reason", "until"])
+            .post, "/users/{user}/suspend", "user suspend", .usersWrite, takes: .body(["reason", "until"])
         ) { request in
             let (user, wish) = (try request.name("user"), try request.body(SuspensionWish.self))
             // The name of a user of a project begins with the project's id and a slash.
@@ -27,7 +27,7 @@ extension AdminRoute {
                         audit: request.resources.audit))
             } catch let fault as SuspensionFault { throw APIError(.badRequest, "\(fault)") }
         },
-        AdminRoute(.post, "/users/:user/resume", "user resume", .usersWrite) { request in
+        AdminRoute(.post, "/users/{user}/resume", "user resume", .usersWrite) { request in
             let ended = try await request.resources.users.resume(
                 user: request.name("user"), audit: request.resources.audit)
             guard let ended else { throw APIError(.notFound, "The user is not suspended") }

@@ -15,7 +15,7 @@ extension AdminRoute {
             for user in found.users { documents.append(UserDocument(user, try await users.suspension(of: user.id))) }
             return .json(UserList(users: documents, next: found.next))
         },
-        AdminRoute(.get, "/users/:user", "user show", .usersRead) { request in
+        AdminRoute(.get, "/users/{user}", "user show", .usersRead) { request in
             let (user, users) = (try request.name("user"), request.resources.users)
             request.resources.audit.record(.command("user show", user: user))
             return try UserDocument.response(
@@ -23,12 +23,12 @@ extension AdminRoute {
         },
         change("block", .block), change("unblock", .unblock), change("revoke", .revoke), change("renew", .renew),
         // The export has M-Pin IDs, with which others can use up the attempts of a user. So reading is not enough.
-        AdminRoute(.get, "/users/:user/export", "user export", .usersWrite) { request in
+        AdminRoute(.get, "/users/{user}/export", "user export", .usersWrite) { request in
             let user = try request.name("user")
             request.resources.audit.record(.command("user export", user: user))
             return try response(await request.resources.users.export(user: user))
         },
-        AdminRoute(.delete, "/users/:user", "user delete", .usersWrite) { request in
+        AdminRoute(.delete, "/users/{user}", "user delete", .usersWrite) { request in
             let resources = request.resources
             return try response(await resources.users.delete(user: request.name("user"), audit: resources.audit))
         },
@@ -40,7 +40,7 @@ extension AdminRoute {
     }
 
     private static func change(_ word: String, _ change: UserAdministration.Change) -> AdminRoute {
-        AdminRoute(.post, "/users/:user/" + word, "user " + word, .usersWrite, takes: .body(["identity"])) { request in
+        AdminRoute(.post, "/users/{user}/" + word, "user " + word, .usersWrite, takes: .body(["identity"])) { request in
             let (user, choice) = (try request.name("user"), try request.optionalBody(DeviceChoice.self))
             let entries = try await request.resources.users.change(
                 change, user: user, identity: choice?.identity, audit: request.resources.audit)

@@ -108,11 +108,12 @@ package struct BrowserClient: Sendable {
         return found
     }
 
-    func addFiles(to router: Router<RequestContext>) {
-        for (name, file) in files { router.serve(url(name), [.get: { _, _ in file.response }]) }
-        guard let worker = files["service-worker.js"] else { return }
+    /// The files of the pages.
+    var routes: [Route] {
+        let routes = files.map { name, file in Route(.get, url(name), limit: .other) { _, _ in file.response } }
+        guard let worker = files["service-worker.js"] else { return routes }
         // A service worker has control only below its own path.
-        router.serve("/service-worker.js", [.get: { _, _ in worker.current }])
+        return routes + [Route(.get, "/service-worker.js", limit: .other) { _, _ in worker.current }]
     }
 
     /// One file, as it is served.

@@ -14,20 +14,22 @@ struct BrowserClientRoutes: Sendable {
     /// Where links in mails lead if the project has no page of its own (TRUST wire section 2.3).
     static let mailPath = "/verification/confirmation"
 
-    func add(to router: Router<RequestContext>) {
-        client.addFiles(to: router)
-        router.serve(BrowserClient.path, [.get: { request, _ in page(request) }])
-        router.serve(BrowserClient.path + "/code", [.post: { request, _ in try await code(request) }])
-        router.serve("/client.webmanifest", [.get: { request, _ in manifest(request) }])
-        router.serve("/offline", [.get: { request, _ in site.pages(request).offline.response() }])
+    var routes: [Route] {
+        client.routes + [
+            site.page(.get, BrowserClient.path, .other) { request, _ in page(request) },
+            site.page(.post, BrowserClient.path + "/code", .access) { request, _ in try await code(request) },
+            site.page(.get, "/client.webmanifest", .other) { request, _ in manifest(request) },
+            site.page(.get, "/offline", .other) { request, _ in site.pages(request).offline.response() },
+            site.page(.get, Self.mailPath, .register) { request, _ in confirmation(request) },
+        ]
     }
 
     /// The page that lists this browser's identities. It is also the page of a QR code, and of a link in a mail: its
     /// script reads from the URL what it is to do.
-    func page(_ request: Request) -> Response { site.pages(request).client.response() }
+    private func page(_ request: Request) -> Response { site.pages(request).client.response() }
 
     /// The page of a link in a mail. At the site's origin it leads to that of the client.
-    func confirmation(_ request: Request) -> Response {
+    private func confirmation(_ request: Request) -> Response {
         guard !client.isAt(request), let origin = client.origin else { return page(request) }
         return Response(status: .seeOther, headers: [.location: origin + request.uri.string])
     }

@@ -56,7 +56,7 @@ package struct Parts: Sendable {
 package struct Daemon: Service {
     private let parts: Parts
     fileprivate let logger: Logger
-    private let onReady: @Sendable () -> Void
+    private let onReady: Readiness.OnReady
     private let metrics = Metrics()
     private let health = Health()
     private let watch = ConnectionWatch()
@@ -66,7 +66,7 @@ package struct Daemon: Service {
     /// What the admin API works on. Nil until the RPS has started.
     private let adminResources = NIOLockedValueBox<AdminResources?>(nil)
 
-    package init(_ parts: Parts, logger: Logger, onReady: @escaping @Sendable () -> Void = {}) {
+    package init(_ parts: Parts, logger: Logger, onReady: @escaping Readiness.OnReady = { _ in }) {
         self.parts = parts
         rates = RateLimiter(parts.rates, counters: parts.counters, metrics: metrics)
         let budget = StoreBudget(parts.limits.stores, tables: StrangerTables.all)
@@ -194,8 +194,9 @@ extension Daemon {
             limits: config.limits, clock: config.clock)
         return try Listener(
             config.name, config.listen, edge: edge(config.listen, config.limits),
-            cors: [.trustShares(TrustAuthorityServer.keyedSecretPath), .dta(config.allowOrigin)], rates: rates,
-            readiness: readiness, logger: logger, routes: server.addRoutes)
+            rates: rates, readiness: readiness, logger: logger,
+            table: RouteTable(
+                server.routes(for: config.allowOrigin), cors: .dta(config.allowOrigin), limit: .other))
     }
 
     /// Opens the D-TA's master shares and adds a health check: the D-TA is ready while its database file exists.
@@ -337,7 +338,12 @@ extension Daemon {
         if let mfa { milagro.choosing = { mfa.choosing($0, $1) } }
         return ServiceParts(
             config: config, service: service, milagro: milagro,
-            gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
+            gate: parts.gatesAuthority
+                ? authorities.last.map {
+                    let own = CORSPolicy.dta(config.allowOrigin)
+                    return AuthorityGate(
+                        authority: $0.peer, cors: (trust == nil ? own : .trustShares, own))
+                } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived], shortLived: shortLived,
             binding: binding,
             auditMarks: database is MemoryStore ? nil : AuditMarks(in: durable), isNear: durable.isNear, openID: openID,
@@ -534,31 +540,17 @@ extension Daemon {
         try publicAddresses.map { address in
             let rps = rps?.config.listen == address ? rps : nil
             let rpa = rpa?.config.listen == address ? rpa : nil
-            let cors = [
-                rps.flatMap { rps in
-                    rps.gate.map { _ in CORSPolicy.dta(rps.config.allowOrigin, prefix: AuthorityGate.path) }
-                },
-                rpa.flatMap { rpa in
-                    rpa.config.rpsURL.map { _ in
-                        CORSPolicy.rps(prefix: rpa.config.prefix, origins: rpa.config.allowOrigin)
-                    }
-                },
-                rpa.map { CORSPolicy.rpa($0.config.allowOrigin) },
-            ]
-            let ofFaces = rps?.faces.flatMap(\.cors) ?? []
             // Without a website at the same address, the provider's pages need the website's files from here.
             let alone = rpa == nil ? rps?.openID : nil
-            let (page, wire) = (rpa?.website.errorPage ?? alone?.errorPage, rps?.trust?.errorForm)
+            let routes =
+                (rps?.faces.flatMap(\.publicRoutes) ?? []) + (rpa?.publicRoutes ?? []) + (alone?.siteRoutes ?? [])
+                + (rps?.gate?.routes ?? [])
             return try Listener(
-                "public", address, edge: edge(address, limits), cors: ofFaces + cors.compactMap(\.self), rates: rates,
-                servesLogins: true, errorForm: { page?($0, $1, $2) ?? wire?($0, $1, $2) },
-                readiness: readiness, logger: logger
-            ) { router in
-                for face in rps?.faces ?? [] { face.addPublicRoutes(to: router) }
-                rpa?.addPublicRoutes(to: router)
-                alone?.addSiteRoutes(to: router)
-                rps?.gate?.addRoutes(to: router)
-            }
+                "public", address, edge: edge(address, limits), rates: rates, servesLogins: true, readiness: readiness,
+                logger: logger,
+                table: RouteTable(
+                    routes, cors: rpa.map { .rpa($0.config.allowOrigin) },
+                    errors: (rpa?.config.site ?? alone?.config.site)?.errorPage, limit: .other))
         }
     }
 
@@ -571,27 +563,23 @@ extension Daemon {
             }
             let edge = address.isLoopback ? edge(address, limits).inside : edge(address, limits)
             let isOpen = rps.map { $0.config.privateListen == address && $0.config.rpaKey == nil } ?? false
+            let faces = rps?.config.privateListen == address ? rps?.faces ?? [] : []
+            let routes =
+                faces.flatMap { $0.privateRoutes + (isOpen ? $0.publicRoutes : []) }
+                + (rpa?.config.privateListen == address ? rpa?.privateRoutes ?? [] : [])
             return try Listener(
-                "private", address, edge: edge, servesLogins: isOpen, readiness: readiness, logger: logger
-            ) { router in
-                for face in rps?.faces ?? [] {
-                    if rps?.config.privateListen == address { face.addPrivateRoutes(to: router) }
-                    if isOpen { face.addPublicRoutes(to: router) }
-                }
-                if rpa?.config.privateListen == address { rpa?.addPrivateRoutes(to: router) }
-            }
+                "private", address, edge: edge, servesLogins: isOpen, readiness: readiness, logger: logger,
+                table: RouteTable(routes, limit: .inside))
         }
     }
 
     private func adminListener(_ readiness: Readiness) throws -> Listener? {
         guard let address = parts.adminListen else { return nil }
         let gate = AdminGate(address, adminResources, parts, rates: rates, metrics: metrics)
+        let watching = AdminRoutes(hosts: OwnHosts(address), health: health, metrics: metrics, watch: watch)
         return try Listener(
-            "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger
-        ) { router in
-            AdminRoutes(hosts: OwnHosts(address), health: health, metrics: metrics, watch: watch).add(to: router)
-            if parts.rps != nil { gate.addRoutes(to: router) }
-        }
+            "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger,
+            table: RouteTable(watching.routes + (parts.rps == nil ? [] : gate.routes), limit: .inside))
     }
 
     private func healthListener(_ readiness: Readiness) throws -> Listener? {
@@ -600,10 +588,8 @@ extension Daemon {
         limits.connections = min(limits.connections, limits.connectionsPerAddress)
         return try Listener(
             "health", address, edge: Edge(exposure: parts.exposure, limits: limits, metrics: metrics, watch: watch),
-            readiness: readiness, logger: logger
-        ) { router in
-            HealthRoutes(health: RecentHealth(health)).add(to: router)
-        }
+            readiness: readiness, logger: logger,
+            table: RouteTable(HealthRoutes(health: RecentHealth(health)).routes, limit: .inside))
     }
 
     fileprivate var clock: Clock { parts.rps?.clock ?? parts.rpa?.clock ?? Moment.now }

@@ -8,10 +8,14 @@ struct ForwardAuthRoutes: Sendable {
     let config: OpenIDConfig
     let rules: ForwardAuth
 
-    func add(to router: Router<RequestContext>) {
-        router.serve(ForwardAuth.Path.verify, [.get: { try await verify($0, $1) }])
-        router.serve(ForwardAuth.Path.start, [.get: { try await start($0, $1) }])
-        router.serve(ForwardAuth.Path.callback, [.get: { try await callback($0, $1) }])
+    var routes: [Route] {
+        typealias Path = ForwardAuth.Path
+        let site = config.site
+        return [
+            site.page(.get, Path.verify, .proxy) { try await verify($0, $1) },
+            site.page(.get, Path.start, .access) { try await start($0, $1) },
+            site.page(.get, Path.callback, .access) { try await callback($0, $1) },
+        ]
     }
 
     /// Answers GET /auth/verify, the question of the proxy who sends a request: 200 with the user in headers. If nobody

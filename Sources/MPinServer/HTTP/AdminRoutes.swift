@@ -9,26 +9,22 @@ struct AdminRoutes: Sendable {
     let metrics: Metrics
     let watch: ConnectionWatch
 
-    func add(to router: Router<RequestContext>) {
-        // This answer needs no store and no key, only a running process.
-        serve("/health/live", to: router) { .json(["status": "UP"]) }
-        serve("/health/ready", to: router) { await ready() }
-        serve("/metrics", to: router) { await text() }
+    var routes: [Route] {
+        [
+            // This answer needs no store and no key, only a running process.
+            route("/health/live") { .json(["status": "UP"]) },
+            route("/health/ready") { await ready() },
+            route("/metrics") { await text() },
+        ]
     }
 
-    private func serve(
-        _ path: String, to router: Router<RequestContext>, _ answer: @escaping @Sendable () async -> Response
-    ) {
-        router.serve(
-            path,
-            [
-                .get: { request, _ in
-                    guard hosts.contain(request) else {
-                        throw APIError(.misdirectedRequest, "This listener does not have this host name")
-                    }
-                    return await answer()
-                }
-            ])
+    private func route(_ path: String, _ answer: @escaping @Sendable () async -> Response) -> Route {
+        Route(.get, path, limit: .inside) { request, _ in
+            guard hosts.contain(request) else {
+                throw APIError(.misdirectedRequest, "This listener does not have this host name")
+            }
+            return await answer()
+        }
     }
 
     private func ready() async -> Response {

@@ -14,15 +14,22 @@ struct AuthorityGate: Sendable {
     /// The D-TA's paths that are passed on.
     var names = [TrustAuthorityServer.secretPath, TrustAuthorityServer.keyedSecretPath, "/timePermit"]
     let authority: Peer
+    /// For the shares of MIRACL Trust and for those of Milagro.
+    let cors: (trust: CORSPolicy?, others: CORSPolicy?)
 
     /// The gate to D-TA 1.
     static func first(_ authority: Peer) -> AuthorityGate {
-        AuthorityGate(path: firstPath, names: [TrustAuthorityServer.keyedSecretPath], authority: authority)
+        AuthorityGate(
+            path: firstPath, names: [TrustAuthorityServer.keyedSecretPath], authority: authority,
+            cors: (.trustShares, nil))
     }
 
-    func addRoutes(to router: Router<RequestContext>) {
-        for name in names {
-            router.serve(path + name, [.get: { request, _ in try await pass(name, request) }])
+    var routes: [Route] {
+        names.map { name in
+            let isTrust = name == TrustAuthorityServer.keyedSecretPath
+            return Route(.get, path + name, limit: .authority, cors: isTrust ? cors.trust : cors.others) {
+                request, _ in try await pass(name, request)
+            }
         }
     }
 

@@ -4,9 +4,11 @@ import Hummingbird
 struct HealthRoutes: Sendable {
     let health: RecentHealth
 
-    func add(to router: Router<RequestContext>) {
-        router.serve("/health/live", [.get: { _, _ in state(true) }])
-        router.serve("/health/ready", [.get: { _, _ in state(await health.isReady()) }])
+    var routes: [Route] {
+        [
+            Route(.get, "/health/live", limit: .inside) { _, _ in state(true) },
+            Route(.get, "/health/ready", limit: .inside) { _, _ in state(await health.isReady()) },
+        ]
     }
 
     private func state(_ isUp: Bool) -> Response {

@@ -14,27 +14,23 @@ struct Listener: Service {
     let logger: Logger
     private let edge: Edge
     private let readiness: Readiness
+    private let table: RouteTable
     private let router: RouterResponder<RequestContext>
     private let counter: ConnectionCounter
     private let queue = AcceptQueue()
 
     init(
-        _ name: String, _ address: ListenAddress, edge: Edge, cors: [CORSPolicy] = [], rates: RateLimiter? = nil,
-        servesLogins: Bool = false, errorForm: ErrorForm? = nil, readiness: Readiness, logger: Logger,
-        routes: (Router<RequestContext>) -> Void
+        _ name: String, _ address: ListenAddress, edge: Edge, rates: RateLimiter? = nil, servesLogins: Bool = false,
+        readiness: Readiness, logger: Logger, table: RouteTable
     ) throws(StartError) {
         try edge.exposure.require(address)
         self.name = name
         self.address = address
         self.logger = logger
-        let router = Router(context: RequestContext.self)
-        router.add(
-            middleware: CommonMiddleware(
-                name, edge, cors: cors, rates: rates, servesLogins: servesLogins, errorForm: errorForm))
-        routes(router)
         self.edge = edge
         self.readiness = readiness
-        self.router = router.buildResponder()
+        self.table = table
+        router = table.router(ListenerEdge(name, edge, rates: rates, servesLogins: servesLogins))
         let metrics = edge.metrics
         counter = ConnectionCounter(edge.limits, edge.exposure) {
             metrics.count(.connectionsLost, [name, $0.rawValue])
@@ -82,7 +78,7 @@ struct Listener: Service {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger, responder: responder,
             onServerRunning: { channel in
                 queue.opened(channel)
-                readiness.arrived(name, address)
+                readiness.arrived(name, table)
             })
         return GroupedServer(server: server, groups: groups)
     }

@@ -79,35 +79,6 @@ extension Request {
         }
     }
 
-    enum Kind {
-        /// A page that waits for a phone. It uses a connection, but no processor time.
-        case page
-        /// A phone that waits for its page. It uses a connection, but no processor time.
-        case phone
-        /// A step of a login after its first one.
-        case endOfLogin
-        case other
-
-        /// Whether the answer waits until a person has done something.
-        var waits: Bool { self == .page || self == .phone }
-    }
-
-    /// The kind of the request, found by the end of its path. A phone's `authenticate` comes after the RPS's prefix.
-    /// Without a prefix it is the request of the RPA, which does not wait (wire section 7).
-    var kind: Kind {
-        let path = pathEnd
-        // The requests of MIRACL Trust with these names wait for nobody.
-        let isTrust = path.secondLast == "v2"
-        return switch path.last {
-        case "access" where isTrust: .other
-        case "access": .page
-        case "authenticate" where path.secondLast == nil || isTrust: .endOfLogin
-        case "authenticate": .phone
-        case "pass2", "mpinAuthenticate": .endOfLogin
-        default: .other
-        }
-    }
-
     /// A decoded member of the query; nil if it is missing.
     func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
 

@@ -19,9 +19,9 @@ struct MilagroFace: Face {
     var authorizationCode: (@Sendable (_ authOTT: String, _ wid: String) async throws -> String?)?
     /// Notes that a user's mailbox is proven to be theirs. Nil if there is no OpenID provider, which alone asks for it.
     var proveUserID: (@Sendable (_ userID: String) async throws -> Void)?
-    /// Chooses between the handlers of this wire for a path and those of another wire that shares the path, by the
-    /// headers of each request.
-    var choosing: @Sendable (_ path: String, [HTTPRequest.Method: Handler]) -> [HTTPRequest.Method: Handler] = { $1 }
+    /// Chooses between the answer of this wire to an operation and that of another wire that shares it, by the headers of
+    /// each request.
+    var choosing: @Sendable (RPSOperation, @escaping Handler) -> Handler = { $1 }
 
     init(
         _ config: RelyingPartyServiceConfig, service: AuthenticationService, appID: String, rates: RateLimiter,
@@ -37,117 +37,71 @@ struct MilagroFace: Face {
 
     var limits: Limits { config.limits }
 
-    var cors: [CORSPolicy] {
-        [.rps(prefix: config.prefix, origins: config.allowOrigin), .service(config.allowOrigin)]
-    }
-
-    /// Adds the routes below `/<prefix>`, and /service.
-    func addPublicRoutes(to router: Router<RequestContext>) {
-        let base = "/" + config.prefix
-        for (path, handlers) in publicHandlers(base) { router.serve(path, choosing(path, handlers)) }
-    }
-
-    private func publicHandlers(_ base: String) -> [String: [HTTPRequest.Method: Handler]] {
+    /// The operations below `/<prefix>`, and /service.
+    var publicRoutes: [Route] {
         [
-            base + "/clientSettings": [.get: { _, _ in try clientSettings() }],
-            base + "/user": [.put: { request, context in try await register(request, id: nil, context) }],
-            base + "/user/{id}": [
-                .put: { request, context in try await register(request, id: request.mpinID(context), context) }
-            ],
-            base + "/signature/{id}": [
-                .get: { request, context in try await signature(request, request.mpinID(context)) }
-            ],
-            base + "/setupDone/{id}": [
-                .post: { request, context in try await setupDone(request, request.mpinID(context)) }
-            ],
-            base + "/timePermit/{id}": [
-                .get: { request, context in try await timePermit(request.mpinID(context)) }
-            ],
-            base + "/permitStorage/{app}/{date}/{hash}": [
-                .get: { _, context in try await storedPermit(context) }
-            ],
-            base + "/mobileConfig": [.get: { _, _ in try mobileConfig() }],
-            "/service": [.get: { request, _ in try service(request) }],
-            base + "/pass1": [.post: { request, _ in try await pass1(request) }],
-            base + "/pass2": [.post: { request, context in try await pass2(request, context.logger) }],
-            base + "/getAccessNumber": [.post: { _, _ in try await getAccessNumber() }],
-            base + "/getQrUrl": [
-                .post: { request, context in try await getQRCode(at: .init(asking: request, context)) }
-            ],
-            base + "/access": [.post: { request, _ in try await access(request) }],
-            base + "/codeStatus": [.post: { request, _ in try await codeStatus(request) }],
-            base + "/authenticate": [.post: { request, _ in try await authenticateMobile(request) }],
+            route(.clientSettings) { _, _ in try clientSettings() },
+            route(.register) { request, context in try await register(request, id: nil, context) },
+            route(.registerAgain) { request, context in
+                try await register(request, id: request.mpinID(context), context)
+            },
+            route(.signature) { request, context in try await signature(request, request.mpinID(context)) },
+            route(.setupDone) { request, context in try await setupDone(request, request.mpinID(context)) },
+            route(.timePermit) { request, context in try await timePermit(request.mpinID(context)) },
+            route(.permitStorage) { _, context in try await storedPermit(context) },
+            route(.mobileConfig) { _, _ in try mobileConfig() },
+            route(.service, .service(config.allowOrigin)) { request, _ in try service(request) },
+            route(.pass1) { request, _ in try await pass1(request) },
+            route(.pass2) { request, context in try await pass2(request, context.logger) },
+            route(.accessNumber) { _, _ in try await getAccessNumber() },
+            route(.qrCode) { request, context in try await getQRCode(at: .init(asking: request, context)) },
+            route(.access) { request, _ in try await access(request) },
+            route(.codeStatus) { request, _ in try await codeStatus(request) },
+            route(.authenticate) { request, _ in try await authenticateMobile(request) },
         ]
     }
 
-    /// Adds the routes for the RPA, on a listener of their own.
-    func addPrivateRoutes(to router: Router<RequestContext>) {
-        router.serve(
-            "/user/{id}",
-            [
-                .get: { request, context in
-                    try requireRPA(request)
-                    return try await revocationStatus(request.mpinID(context))
-                },
-                .post: { request, context in
-                    try requireRPA(request)
-                    return try await activate(request, request.mpinID(context))
-                },
-            ])
-        router.serve(
-            "/registration/{id}",
-            [
-                .get: { request, context in
-                    try requireRPA(request)
-                    return try await registrationState(request.mpinID(context))
-                },
-                .post: { request, context in
-                    try requireRPA(request)
-                    return try await deleteRegistration(request, request.mpinID(context))
-                },
-            ])
-        router.serve(
-            "/authenticate",
-            [
-                .post: { request, _ in
-                    try requireRPA(request)
-                    return try await authenticate(request)
-                }
-            ])
-        router.serve(
-            "/loginResult",
-            [
-                .post: { request, _ in
-                    try requireRPA(request)
-                    return try await loginResult(request)
-                }
-            ])
+    private func route(
+        _ operation: RPSOperation, _ cors: CORSPolicy? = nil, _ answer: @escaping Handler
+    ) -> Route {
+        Route(
+            operation, prefix: config.prefix, cors: cors ?? .rps(config.allowOrigin), choosing(operation, answer))
+    }
+
+    /// The operations for the RPA, on a listener of their own.
+    var privateRoutes: [Route] {
         // Requests that would change options at run time are refused, because the options would then differ from the
         // configuration. Milagro's RPS also answers 403, unless a source of such options is configured.
         let fixed: Handler = { _, _ in throw APIError(.forbidden, "Options come from the configuration only") }
-        router.serve("/dynamicOptions", [.get: fixed, .post: fixed])
-        addBrowserRoutes(to: router)
-        router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])
-    }
-
-    /// Adds the private routes for RPAs that make the login pages themselves.
-    private func addBrowserRoutes(to router: Router<RequestContext>) {
-        let handlers: [String: @Sendable (Request) async throws -> Response] = [
-            "/getAccessNumber": { _ in try await getAccessNumber() },
-            "/getQrUrl": { request in
+        return [
+            ofRPA(.get, "/user/{id}") { request, context in try await revocationStatus(request.mpinID(context)) },
+            ofRPA(.post, "/user/{id}") { request, context in try await activate(request, request.mpinID(context)) },
+            ofRPA(.get, "/registration/{id}") { request, context in
+                try await registrationState(request.mpinID(context))
+            },
+            ofRPA(.post, "/registration/{id}") { request, context in
+                try await deleteRegistration(request, request.mpinID(context))
+            },
+            ofRPA(.post, "/authenticate", .endOfLogin) { request, _ in try await authenticate(request) },
+            ofRPA(.post, "/loginResult") { request, _ in try await loginResult(request) },
+            // RPAs that make the login pages themselves ask these.
+            ofRPA(.post, "/getAccessNumber") { _, _ in try await getAccessNumber() },
+            ofRPA(.post, "/getQrUrl") { request, _ in
                 try await getQRCode(at: .init(try? await request.json(WaitingBrowserRequest.self, limits)))
             },
-            "/access": { request in try await access(request) },
+            ofRPA(.post, "/access", .page) { request, _ in try await access(request) },
+            Route(.get, "/dynamicOptions", limit: .inside, fixed),
+            Route(.post, "/dynamicOptions", limit: .inside, fixed),
+            Route(.get, "/status", limit: .inside) { _, _ in .json(ErrorResponse(message: "active")) },
         ]
-        for (path, handler) in handlers {
-            router.serve(
-                path,
-                [
-                    .post: { request, _ in
-                        try requireRPA(request)
-                        return try await handler(request)
-                    }
-                ])
+    }
+
+    private func ofRPA(
+        _ method: HTTPRequest.Method, _ path: String, _ kind: Route.Kind = .other, _ answer: @escaping Handler
+    ) -> Route {
+        Route(method, path, limit: .inside, kind: kind) { request, context in
+            try requireRPA(request)
+            return try await answer(request, context)
         }
     }
 

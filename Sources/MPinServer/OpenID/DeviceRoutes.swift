@@ -7,18 +7,14 @@ import NIOCore
 /// Logins of devices without a browser (RFC 8628): the endpoint that a device calls, and the page where a person types
 /// the code that the device shows. After that page the login goes on like every other.
 extension OpenIDFace {
-    func addDeviceRoutes(to router: Router<RequestContext>) {
+    var deviceRoutes: [Route] {
         typealias Path = OpenIDProvider.Path
-        router.serve(
-            path(Path.deviceAuthorization),
-            [.post: { request, context in try await authorizeDevice(request, context) }])
-        router.serve(
-            path(Path.device),
-            [
-                .get: { request, _ in showDevice(request) },
-                .post: { request, context in try await enterCode(request, context) },
-            ])
-        router.serve(path(Path.deviceEnd), [.get: { request, _ in endDevice(request) }])
+        return [
+            Route(.post, path(Path.deviceAuthorization), limit: .access) { try await authorizeDevice($0, $1) },
+            page(.get, Path.device, .other) { request, _ in showDevice(request) },
+            page(.post, Path.device, .device) { try await enterCode($0, $1) },
+            page(.get, Path.deviceEnd, .other) { request, _ in endDevice(request) },
+        ]
     }
 
     /// Answers POST /oidc/device.
@@ -33,7 +29,7 @@ extension OpenIDFace {
     }
 
     /// Answers POST /device: begins the login for the device that shows the code. Wrong codes and right ones count
-    /// (``RateLimiting``), so that nobody can try many.
+    /// (``Route/Limit/device``), so that nobody can try many.
     private func enterCode(_ request: Request, _ context: RequestContext) async throws -> Response {
         guard request.isFromThisSite, request.isForm,
             let form = RequestParameters(String(buffer: try await request.bytes(limits)))

@@ -13,6 +13,8 @@ package struct OpenIDConfig: Sendable {
     let site: SiteConfig
     /// Path prefix of the RPS's public endpoints, without slashes.
     let prefix: String
+    /// The sites whose pages may read what the RPS answers, also to the logout by a phone.
+    let allowOrigin: [String]
     /// The QR code of the site's base URL for people without a device, by language. Every login page has it, so it is made once.
     let signUpPictures: [String: HTML]
     /// Sends the links to users' new addresses.
@@ -37,6 +39,7 @@ package struct OpenIDConfig: Sendable {
             pictures[language.code] = QRCode.svg(site.publicURL, label: language.plain(.oidcSignUpPicture))
         }
         prefix = service.prefix
+        allowOrigin = service.allowOrigin
         mailer = site.mailer(seconds: service.limits.callSeconds)
         limits = service.limits
         targets = service.outboundTargets

@@ -65,68 +65,80 @@ struct OpenIDFace: Face {
     /// Returns `path` behind the issuer's path.
     func path(_ path: String) -> String { config.path + path }
 
-    func addPublicRoutes(to router: Router<RequestContext>) {
+    var publicRoutes: [Route] {
+        metadataRoutes + endpointRoutes + loginRoutes + deviceRoutes + accountRoutes + forwardAuth.routes
+    }
+
+    /// All pages may read the discovery document and the keys.
+    private var metadataRoutes: [Route] {
         typealias Path = OpenIDProvider.Path
-        // If the issuer has a path, RFC 8414 puts the document under the third of these places.
-        for place in Set([path(Path.configuration), path(Path.serverMetadata), Path.serverMetadata + config.path]) {
-            router.serve(place, [.get: { _, _ in metadata() }])
+        func open(_ path: String, _ answer: @escaping @Sendable () -> Response) -> Route {
+            Route(.get, path, limit: .other, cors: .open) { _, _ in answer() }
         }
-        router.serve(path(Path.certs), [.get: { _, _ in certificates() }])
-        router.serve(path(Path.token), [.post: { request, context in try await token(request, context) }])
-        router.serve(path(Path.revoke), [.post: { request, context in try await revoke(request, context) }])
-        router.serve(path(Path.introspect), [.post: { request, context in try await introspect(request, context) }])
-        addDeviceRoutes(to: router)
-        addAccountRoutes(to: router)
-        let userinfo: Handler = { request, _ in try await self.userinfo(request) }
-        router.serve(path(Path.userinfo), [.get: userinfo, .post: userinfo])
-        let authorize: Handler = { request, context in try await self.authorize(request, context) }
-        router.serve(path(Path.authorize), [.get: authorize, .post: authorize])
-        router.serve(
-            path(LoginPaths.login),
-            [
-                .get: { request, context in try await offerAgain(request, context) },
-                .post: { request, context in try await proceed(request, context) },
-            ])
-        router.serve(path(LoginPaths.confirm), [.post: { request, context in try await confirm(request, context) }])
-        router.serve(path(LoginPaths.access), [.post: { request, _ in try await follow(request) }])
-        forwardAuth.add(to: router)
-        let logout: Handler = { request, context in try await self.logout(request, context.logger) }
-        router.serve(path(Path.logout), [.get: logout, .post: logout])
-        router.serve(
-            path(Self.confirmLogoutPath),
-            [.post: { request, context in try await confirmLogout(request, context.logger) }])
-        router.serve(
-            phoneLogoutPath, [.post: { request, context in try await logoutByPhone(request, context) }])
+        // If the issuer has a path, RFC 8414 puts the document under the third of these places.
+        let places = Set([path(Path.configuration), path(Path.serverMetadata), Path.serverMetadata + config.path])
+        return places.map { open($0) { metadata() } } + [open(path(Path.certs)) { certificates() }]
     }
 
-    var errorPage: ErrorForm { config.site.errorPage(prefix: config.prefix) }
-
-    /// Adds the files of the pages, and a start page, for a server that has no website at this address.
-    func addSiteRoutes(to router: Router<RequestContext>) {
-        config.site.addFiles(to: router)
-        let account = path(AccountPaths.page)
-        router.serve("/", [.get: { _, _ in Response(status: .seeOther, headers: [.location: account]) }])
-    }
-
-    /// There are none: the RPA and other parts of this system ask the provider nothing.
-    func addPrivateRoutes(to router: Router<RequestContext>) {}
-
-    /// Which pages of other sites may read an answer. All pages may read the discovery document and the keys. Only
-    /// pages of registered origins may call the endpoints that a script needs after a login, or post JSON to
-    /// `/authorize`. No page may read what GET /authorize or /oidc/logout answers, because that tells whether the user is
-    /// logged in.
-    var cors: [CORSPolicy] {
+    /// The endpoints that applications ask. Only pages of registered origins may call those that a script needs after a
+    /// login.
+    private var endpointRoutes: [Route] {
         typealias Path = OpenIDProvider.Path
-        let origins = origins
-        let asks: @Sendable (String) async -> Bool = { await origins.contains($0) }
+        let cors = ofClients(methods: "GET, POST, OPTIONS")
+        let userinfo: Handler = { request, _ in try await self.userinfo(request) }
         return [
-            .open(path("/.well-known/")), .open(Path.serverMetadata), .open(path(Path.certs)),
-            // The clients before client-js 8.1 open their sessions there.
-            .asking(path(Path.authorize), methods: "POST, OPTIONS", headers: CORSPolicy.trustHeaders, asks),
+            Route(.post, path(Path.token), limit: .backEnd, cors: cors) { try await token($0, $1) },
+            Route(.post, path(Path.revoke), limit: .backEnd, cors: cors) { try await revoke($0, $1) },
+            Route(.post, path(Path.introspect), limit: .backEnd) { try await introspect($0, $1) },
+            Route(.get, path(Path.userinfo), limit: .backEnd, cors: cors, userinfo),
+            Route(.post, path(Path.userinfo), limit: .backEnd, cors: cors, userinfo),
         ]
-            + [Path.token, Path.userinfo, Path.revoke].map {
-                .asking(path($0), methods: "GET, POST, OPTIONS", asks)
-            }
+    }
+
+    /// Logins and logouts. Pages of registered origins may post JSON to `/authorize`, as the clients before client-js 8.1
+    /// do. No page may read what GET /authorize or /oidc/logout answers, because that tells whether the user is logged in.
+    private var loginRoutes: [Route] {
+        typealias Path = OpenIDProvider.Path
+        let logout: Handler = { request, context in try await self.logout(request, context.logger) }
+        return [
+            page(.get, Path.authorize, .access) { try await authorize($0, $1) },
+            Route(
+                .post, path(Path.authorize), limit: .access,
+                cors: ofClients(methods: "POST, OPTIONS", headers: CORSPolicy.trustHeaders),
+                errors: config.site.errorPage
+            ) { try await authorize($0, $1) },
+            page(.get, LoginPaths.login, .access) { try await offerAgain($0, $1) },
+            page(.post, LoginPaths.login, .access) { try await proceed($0, $1) },
+            page(.post, LoginPaths.confirm, .access) { try await confirm($0, $1) },
+            page(.post, LoginPaths.access, .poll) { request, _ in try await follow(request) },
+            Route(.get, path(Path.logout), limit: .access, logout),
+            Route(.post, path(Path.logout), limit: .access, logout),
+            Route(.post, path(Self.confirmLogoutPath), limit: .access) { request, context in
+                try await confirmLogout(request, context.logger)
+            },
+            Route(.logout, prefix: config.prefix, cors: .rps(config.allowOrigin)) { try await logoutByPhone($0, $1) },
+        ]
+    }
+
+    /// A page for people, behind the issuer's path.
+    func page(
+        _ method: HTTPRequest.Method, _ path: String, _ limit: Route.Limit, _ answer: @escaping Handler
+    ) -> Route {
+        config.site.page(method, self.path(path), limit, answer)
+    }
+
+    /// Pages of the clients' registered origins may read the answers.
+    private func ofClients(methods: String, headers: String = CORSPolicy.scriptHeaders) -> CORSPolicy {
+        let origins = origins
+        return .asking(methods: methods, headers: headers) { await origins.contains($0) }
+    }
+
+    /// The files of the pages, and a start page, for a server that has no website at this address.
+    var siteRoutes: [Route] {
+        let account = path(AccountPaths.page)
+        return config.site.files + [
+            config.site.page(.get, "/", .other) { _, _ in Response(status: .seeOther, headers: [.location: account]) }
+        ]
     }
 }
 

@@ -42,7 +42,7 @@ struct PhoneLogout: Sendable {
 extension OpenIDFace {
     /// The path that a phone posts ``PhoneLogout/data`` to. It is one of the RPS's paths, because a phone knows only the
     /// address of the RPA, which forwards those.
-    var phoneLogoutPath: String { "/\(config.prefix)/logout" }
+    var phoneLogoutPath: String { RPSOperation.logout.path(prefix: config.prefix) }
 
     /// Answers POST to ``phoneLogoutPath``: ends the session of the browser, and tells its clients.
     func logoutByPhone(_ request: Request, _ context: RequestContext) async throws -> Response {

@@ -12,24 +12,31 @@ struct Forwarding: Sendable {
     /// Base URL of the RPS's public listener.
     private let url: String
     private let prefix: String
+    private let cors: CORSPolicy
     private let limits: Limits
     private let client = ForwardingClient()
     private let registrations = TaskLimit(Workers.registrations)
 
-    init(url: String, prefix: String, limits: Limits) {
+    init(url: String, _ config: RelyingPartyApplicationConfig) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
-        self.prefix = prefix
-        self.limits = limits
+        prefix = config.prefix
+        cors = .rps(config.allowOrigin)
+        limits = config.limits
     }
 
-    func addRoutes(to router: Router<RequestContext>) {
-        let pass: Handler = { request, context in try await self.pass(request, context) }
-        router.serve("/\(prefix)/**", [.get: pass, .post: pass, .put: pass])
-        // Phones that know only a URL begin with this request (wire section 6.15).
-        router.serve("/service", [.get: pass])
+    /// The operations of the RPS that this server knows, and all others below the prefix, which an RPS of another version
+    /// may have.
+    var routes: [Route] {
+        let known = RPSOperation.all.map { operation in
+            Route(operation, prefix: prefix, cors: cors) { try await pass($0, $1, operation.kind) }
+        }
+        return known
+            + [.get, .post, .put].map { method in
+                Route(method, "/\(prefix)/**", limit: .other, cors: cors) { try await pass($0, $1, .other) }
+            }
     }
 
-    private func pass(_ request: Request, _ context: RequestContext) async throws -> Response {
+    private func pass(_ request: Request, _ context: RequestContext, _ kind: Route.Kind) async throws -> Response {
         // The RPS's paths contain only these characters. Others are refused, because RPA and RPS could understand them
         // differently.
         guard request.uri.path.wholeMatch(of: /[A-Za-z0-9_\/-]+/) != nil else { throw APIError.notFound }
@@ -38,8 +45,8 @@ struct Forwarding: Sendable {
         onward.method = HTTPMethod(rawValue: request.method.rawValue)
         onward.headers = headers(request, context)
         if request.method != .get { onward.body = .bytes(try await request.bytes(limits)) }
-        switch request.kind {
-        case .page, .phone: return try await waited(onward, request.kind)
+        switch kind {
+        case .page, .phone: return try await waited(onward, kind)
         // Clients use PUT only to start a registration, which must not be sent twice.
         case _ where request.method == .put:
             return try await registrations.run { try await answered(onward, .other, mayRepeat: false) }
@@ -55,7 +62,7 @@ struct Forwarding: Sendable {
     /// Forwards a request that waits for a person. The request is cancelled when the server is to stop or the client
     /// disconnects, so that its place is free at once, here and at the RPS. A page's request may be repeated, because
     /// it changes nothing.
-    private func waited(_ request: HTTPClientRequest, _ kind: Request.Kind) async throws -> Response {
+    private func waited(_ request: HTTPClientRequest, _ kind: Route.Kind) async throws -> Response {
         let answer = Task(executorPreference: EventLoopExecutor.shared) {
             try await answered(request, kind, mayRepeat: kind == .page)
         }
@@ -71,7 +78,7 @@ struct Forwarding: Sendable {
     }
 
     private func answered(
-        _ request: HTTPClientRequest, _ kind: Request.Kind, mayRepeat: Bool
+        _ request: HTTPClientRequest, _ kind: Route.Kind, mayRepeat: Bool
     ) async throws -> Response {
         do {
             let seconds =
@@ -97,7 +104,7 @@ struct Forwarding: Sendable {
         return headers
     }
 
-    private func response(_ answer: ForwardingClient.Answer, _ kind: Request.Kind) -> Response {
+    private func response(_ answer: ForwardingClient.Answer, _ kind: Route.Kind) -> Response {
         var headers = HTTPFields()
         for (name, value) in answer.response.headers {
             // This server itself adds the headers that decide which websites may read an answer.

@@ -30,25 +30,26 @@ struct RelyingPartyApplication: Sendable {
         website = Website(config: config, sessions: sessions, rps: rps, mails: mails, mailer: mailer)
     }
 
-    func addPublicRoutes(to router: Router<RequestContext>) {
-        website.addRoutes(to: router)
-        if let url = config.rpsURL {
-            Forwarding(url: url, prefix: config.prefix, limits: config.limits).addRoutes(to: router)
-        }
-        router.serve("/mpinAuthenticate", [.post: { request, _ in try await authenticate(request) }])
-        router.serve("/mpinLogout", [.post: { request, _ in try await logout(request) }])
-        router.serve(
-            "/mpinActivate",
-            [
-                .get: { request, _ in await showLink(request) },
-                .post: { request, _ in try await answerLink(request) },
-            ])
+    var publicRoutes: [Route] {
+        let (site, cors) = (config.site, CORSPolicy.rpa(config.allowOrigin))
+        return website.routes + (config.rpsURL.map { Forwarding(url: $0, config).routes } ?? []) + [
+            Route(.post, "/mpinAuthenticate", limit: .login, kind: .endOfLogin, cors: cors) { request, _ in
+                try await authenticate(request)
+            },
+            Route(.post, "/mpinLogout", limit: .other, cors: cors) { request, _ in try await logout(request) },
+            site.page(.get, "/mpinActivate", .register, cors: cors) { request, _ in await showLink(request) },
+            site.page(.post, "/mpinActivate", .register, cors: cors) { request, _ in try await answerLink(request) },
+        ]
     }
 
-    /// Adds the routes for the RPS, on the private listener.
-    func addPrivateRoutes(to router: Router<RequestContext>) {
-        router.serve("/mpinVerify", [.post: { request, context in try await verify(request, context.logger) }])
-        router.serve("/mpinPermitUser", [.get: { request, _ in try permit(request) }])
+    /// The operations for the RPS, on the private listener.
+    var privateRoutes: [Route] {
+        [
+            Route(.post, "/mpinVerify", limit: .inside) { request, context in
+                try await verify(request, context.logger)
+            },
+            Route(.get, "/mpinPermitUser", limit: .inside) { request, _ in try permit(request) },
+        ]
     }
 
     /// POST /mpinVerify (wire section 8.1): sends the mail with the activation link. The link begins with the

@@ -21,74 +21,56 @@ struct MFAFace: Face {
 
     private static let place = "/mfa/"
 
-    /// The handlers by path and method.
-    private var handlers: [String: [HTTPRequest.Method: CustomerHandler]] {
-        let base = "/" + milagro.config.prefix
-        return [
-            "/service": [.get: { request, _, customer in try service(request, customer) }],
-            base + "/clientSettings": [.get: { _, _, customer in try clientSettings(customer) }],
-            base + "/user": [
-                .put: { request, context, customer in
-                    try await register(request, id: nil, customer, context)
-                }
-            ],
-            base + "/user/{id}": [
-                .put: { request, context, customer in
+    /// The operations that these clients share with Milagro's, and one of their own.
+    private var operations: [(operation: RPSOperation, answer: CustomerHandler)] {
+        [
+            (.service, { request, _, customer in try service(request, customer) }),
+            (.clientSettings, { _, _, customer in try clientSettings(customer) }),
+            (.register, { request, context, customer in try await register(request, id: nil, customer, context) }),
+            (
+                .registerAgain,
+                { request, context, customer in
                     try await register(request, id: request.mpinID(context), customer, context)
                 }
-            ],
-            base + "/signature/{id}": [
-                .get: { request, context, _ in try await signature(request, request.mpinID(context)) }
-            ],
-            base + "/setupDone/{id}": [
-                .post: { request, context, _ in try await milagro.setupDone(request, request.mpinID(context)) }
-            ],
-            base + "/pass1": [.post: { request, _, _ in try await pass1(request) }],
-            base + "/pass2": [.post: { request, context, _ in try await pass2(request, context.logger) }],
-            base + "/authenticate": [.post: { request, _, customer in try await authenticate(request, customer) }],
-            base + "/codeStatus": [.post: { request, _, customer in try await codeStatus(request, customer) }],
-            base + "/access": [.post: { request, _, _ in try await trust.access(request) }],
-            base + "/dvsregister": [.post: { request, _, _ in try await trust.renewSecret(request) }],
+            ),
+            (.signature, { request, context, _ in try await signature(request, request.mpinID(context)) }),
+            (.setupDone, { request, context, _ in try await milagro.setupDone(request, request.mpinID(context)) }),
+            (.pass1, { request, _, _ in try await pass1(request) }),
+            (.pass2, { request, context, _ in try await pass2(request, context.logger) }),
+            (.authenticate, { request, _, customer in try await authenticate(request, customer) }),
+            (.codeStatus, { request, _, customer in try await codeStatus(request, customer) }),
+            (.access, { request, _, _ in try await trust.access(request) }),
+            (.renewal, { request, _, _ in try await trust.renewSecret(request) }),
         ]
     }
 
-    /// Adds the routes below `/mfa/ID`. Those that have no paths of Milagro's are there, too, with the project's id in
-    /// the header.
-    func addPublicRoutes(to router: Router<RequestContext>) {
-        let own = Self.place + "{customer}"
-        for (path, handlers) in handlers {
-            router.serve(own + path, handlers.mapValues { ofPath($0) })
-        }
+    /// The operations below `/mfa/ID`, and ``RPSOperation/renewal`` also without that.
+    var publicRoutes: [Route] {
+        let (own, prefix) = (Self.place + "{customer}", milagro.config.prefix)
         let verify = trust.answering { try await trust.verify($0, $1) }
         let confirm = trust.answering { try await trust.confirm($0, $1) }
-        router.serve(
-            own + "/verification", [.post: ofPath { request, context, _ in try await verify(request, context) }])
-        router.serve(
-            own + "/verification/confirmation",
-            [.post: ofPath { request, context, _ in try await confirm(request, context) }])
-        let key = "/" + milagro.config.prefix + "/dvsregister"
-        router.serve(key, choosing(key, [.post: { _, _ in throw APIError.notFound }]))
+        return operations.map { operation, answer in
+            Route(
+                operation.method, own + operation.path(prefix: prefix), limit: operation.limit, kind: operation.kind,
+                ofPath(answer))
+        } + [
+            Route(
+                .post, own + "/verification", limit: .register,
+                ofPath { request, context, _ in try await verify(request, context) }),
+            Route(
+                .post, own + "/verification/confirmation", limit: .register,
+                ofPath { request, context, _ in try await confirm(request, context) }),
+            Route(
+                .renewal, prefix: prefix, cors: .rps(milagro.config.allowOrigin),
+                choosing(.renewal) { _, _ in throw APIError.notFound }),
+        ]
     }
 
-    /// There are none, because this wire has no relying parties but the clients of the OpenID provider.
-    func addPrivateRoutes(to router: Router<RequestContext>) {}
-
-    /// There are none: these clients are no pages.
-    var cors: [CORSPolicy] { [] }
-
-    /// Returns handlers for a path of Milagro's that choose the wire by the headers of each request.
-    func choosing(
-        _ path: String, _ others: [HTTPRequest.Method: Handler]
-    ) -> [HTTPRequest.Method: Handler] {
-        var chosen = others
-        for (method, handler) in handlers[path] ?? [:] {
-            let own = ofHeader(handler)
-            guard let other = others[method] else { continue }
-            chosen[method] = { request, context in
-                try await (request.customerID == nil ? other : own)(request, context)
-            }
-        }
-        return chosen
+    /// Returns an answer that chooses the wire by the headers of each request.
+    func choosing(_ operation: RPSOperation, _ other: @escaping Handler) -> Handler {
+        guard let own = operations.first(where: { $0.operation == operation }) else { return other }
+        let answer = ofHeader(own.answer)
+        return { request, context in try await (request.customerID == nil ? other : answer)(request, context) }
     }
 
     private func ofHeader(_ handler: @escaping CustomerHandler) -> Handler {

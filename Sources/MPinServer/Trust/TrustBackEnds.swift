@@ -4,19 +4,20 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// The requests of the projects' back ends (TRUST wire section 6). They are no pages, so no origin may
-/// read the answers, but for `/verification`, where old clients ask for a mail.
+/// The requests of the projects' back ends (TRUST wire section 6). At `/verification` old clients, too, ask for a mail.
 extension TrustFace {
-    func addBackEndRoutes(to router: Router<RequestContext>) {
-        router.serve("/verification", [.post: answering { try await verifyByBackEndOrMail($0, $1) }])
-        router.serve("/activate/initiate", [.post: answering { try await initiate($0, $1) }])
-        router.serve("/activate/user", [.post: answering { try await activateUser($0, $1) }])
-        router.serve(
-            "/api/v1/projects/:project/mpinids/:mpinid/revocation", [.post: answering { try await revoke($0, $1) }])
-        router.serve("/api/v1/projects/:project/audit", [.get: answering { try await readAudit($0, $1) }])
-        router.serve(
-            "/.well-known/project-configuration",
-            [.get: answering { request, _ in try await projectConfiguration(request) }])
+    var backEndRoutes: [Route] {
+        [
+            route(.post, "/verification", .register) { try await verifyByBackEndOrMail($0, $1) },
+            backEnd(.post, "/activate/initiate") { try await initiate($0, $1) },
+            backEnd(.post, "/activate/user") { try await activateUser($0, $1) },
+            backEnd(.post, "/api/v1/projects/{project}/mpinids/{mpinid}/revocation") { try await revoke($0, $1) },
+            backEnd(.get, "/api/v1/projects/{project}/audit") { try await readAudit($0, $1) },
+            // It says nothing that is not public, so all pages may read it.
+            backEnd(.get, "/.well-known/project-configuration", cors: .open) { request, _ in
+                try await projectConfiguration(request)
+            },
+        ]
     }
 
     /// Returns the project for which a back end calls: `id`, the one in the header or query, or the only one that its

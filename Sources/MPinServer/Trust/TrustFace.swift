@@ -51,33 +51,42 @@ struct TrustFace: Face {
     var limits: Limits { config.limits }
     var service: AuthenticationService { rules.service }
 
-    func addPublicRoutes(to router: Router<RequestContext>) {
-        let handlers: [String: Handler] = [
-            "/verification/email": { request, context in try await verify(request, context) },
-            "/verification/confirmation": { request, context in try await confirm(request, context) },
-            "/registration": { request, context in try await enrol(request, context) },
-            "/rps/v2/pass1": { request, _ in try await pass1(request) },
-            "/rps/v2/pass2": { request, context in try await pass2(request, context) },
-            "/rps/v2/authenticate": { request, context in try await authenticate(request, context) },
-            "/rps/v2/session": { request, context in try await openSession(request, context) },
-            "/rps/v2/access": { request, _ in try await access(request) },
-            "/rps/v2/codeStatus": { request, _ in try await codeStatus(request) },
-            "/pushauth": { request, context in try await pushAuth(request, context) },
-        ]
+    var publicRoutes: [Route] {
         let pages = config.site.browserClient.map { BrowserClientRoutes(client: $0, site: config.site, limits: limits) }
-        pages?.add(to: router)
-        for (path, handler) in handlers.merging(quickCodeHandlers, uniquingKeysWith: { $1 }) {
-            var methods: [HTTPRequest.Method: Handler] = [.post: answering(handler)]
-            if let pages, path == BrowserClientRoutes.mailPath {
-                methods[.get] = { request, _ in pages.confirmation(request) }
-            }
-            router.serve(path, methods)
-        }
-        addGeneration3Routes(to: router)
-        addSigningRoutes(to: router)
-        addBackEndRoutes(to: router)
-        router.serve("/.well-known/jwks", [.get: { _, _ in openID.certificates() }])
-        gate?.addRoutes(to: router)
+        let routes = [
+            route(.post, "/verification/email", .register) { try await verify($0, $1) },
+            route(.post, "/verification/confirmation", .register) { try await confirm($0, $1) },
+            route(.post, "/verification/quickcode", .register) { request, _ in try await makeQuickCode(request) },
+            route(.post, "/registration", .register) { try await enrol($0, $1) },
+            v2(.trustPass1) { request, _ in try await pass1(request) },
+            v2(.trustPass2) { try await pass2($0, $1) },
+            v2(.trustAuthenticate) { try await authenticate($0, $1) },
+            v2(.trustSession) { try await openSession($0, $1) },
+            v2(.trustAccess) { request, _ in try await access(request) },
+            v2(.trustCodeStatus) { request, _ in try await codeStatus(request) },
+            route(.post, "/pushauth", .access) { try await pushAuth($0, $1) },
+            Route(.get, "/.well-known/jwks", limit: .other, cors: .open) { _, _ in openID.certificates() },
+        ]
+        return (pages?.routes ?? []) + routes + generation3Routes + signingRoutes + backEndRoutes + (gate?.routes ?? [])
+    }
+
+    /// An operation that pages of a project's own origins may ask.
+    func route(
+        _ method: HTTPRequest.Method, _ path: String, _ limit: Route.Limit, _ answer: @escaping Handler
+    ) -> Route {
+        Route(method, path, limit: limit, cors: ofProjects, errors: errorForm, answering(answer))
+    }
+
+    /// An operation below `/rps/v2`, which these clients know as a fixed path.
+    func v2(_ operation: RPSOperation, _ answer: @escaping Handler) -> Route {
+        Route(operation, prefix: "rps", cors: ofProjects, errors: errorForm, answering(answer))
+    }
+
+    /// An operation of the projects' back ends. They are no pages, so no origin may read the answers, unless `cors` says so.
+    func backEnd(
+        _ method: HTTPRequest.Method, _ path: String, cors: CORSPolicy? = nil, _ answer: @escaping Handler
+    ) -> Route {
+        Route(method, path, limit: .backEnd, cors: cors, errors: errorForm, answering(answer))
     }
 
     /// A handler whose errors are spelled in the form of MIRACL Trust.
@@ -89,38 +98,21 @@ struct TrustFace: Face {
         }
     }
 
-    /// The form of errors at the paths of this wire, whichever part of the server finds them.
+    /// The form of errors at the paths of this wire that other parts of the server find.
     var errorForm: ErrorForm {
-        { error, request, context in
-            guard Self.places.contains(where: request.uri.path.hasPrefix) else { return nil }
-            return TrustRefusal(of: error).response(context)
-        }
+        { error, _, context in TrustRefusal(of: error).response(context) }
     }
 
-    /// How the paths of this wire begin.
-    private static let places = [
-        "/rps/v2/", "/verification", "/registration", "/pushauth", "/dvs/", "/activate/", "/api/v1/projects/",
-        "/.well-known/project-configuration",
-    ]
-
-    /// There are none: other parts of this system do not use this wire.
-    func addPrivateRoutes(to router: Router<RequestContext>) {}
-
     /// Only pages of a project's own origins may read the answers to its requests.
-    var cors: [CORSPolicy] {
+    private var ofProjects: CORSPolicy {
         let projects = rules.projects
         let clock = service.rules.clock
-        let asks: @Sendable (String, Request) async -> Bool = { origin, request in
+        return .trust(methods: "GET, POST, PUT, DELETE, OPTIONS") { origin, request in
             guard let id = request.projectID, let project = try? await projects.find(id, at: clock()) else {
                 return false
             }
             return project.origins.contains(origin)
         }
-        let prefixes = ["/rps/v2/", "/verification", "/registration", "/pushauth", "/dvs/session"]
-        let shares = [AuthorityGate.firstPath, AuthorityGate.path].map { $0 + TrustAuthorityServer.keyedSecretPath }
-        return prefixes.map { .trust($0, methods: "GET, POST, PUT, DELETE, OPTIONS", asks) }
-            + shares.map { .trustShares($0) }
-            + [.open("/.well-known/jwks"), .open("/dvs/jwks")]
     }
 
     /// Returns the project that a request names: `id` from its body, or else the one in its header or query. One that names

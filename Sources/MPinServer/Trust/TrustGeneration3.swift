@@ -7,14 +7,13 @@ import MPinWire
 /// The requests of the clients before generation 4, beside those that all generations have (TRUST wire section 7.1).
 /// Clients look at the statuses 403, 401 and 404, so these are part of the wire.
 extension TrustFace {
-    func addGeneration3Routes(to router: Router<RequestContext>) {
-        router.serve("/rps/v2/clientSettings", [.get: { _, _ in try clientSettings() }])
-        router.serve(
-            "/rps/v2/user", [.put: answering { request, context in try await beginRegistration(request, context) }])
-        router.serve(
-            "/rps/v2/signature/{id}",
-            [.get: answering { request, context in try await issueShares(request, context) }])
-        router.serve("/rps/v2/dvsregister", [.post: answering { request, _ in try await renewSecret(request) }])
+    var generation3Routes: [Route] {
+        [
+            v2(.trustSettings) { _, _ in try clientSettings() },
+            v2(.trustRegister) { try await beginRegistration($0, $1) },
+            v2(.trustSignature) { try await issueShares($0, $1) },
+            v2(.trustRenewal) { request, _ in try await renewSecret(request) },
+        ]
     }
 
     /// GET /rps/v2/clientSettings: the URLs for clients before client-js 6.2, which know no path but this one.

@@ -10,10 +10,6 @@ extension TrustFace {
     /// The type in the header of a token for a QuickCode. No other token has it.
     private static let quickCodeType = "reg-code+jwt"
 
-    var quickCodeHandlers: [String: Handler] {
-        [Self.quickCodePath: { request, _ in try await makeQuickCode(request) }]
-    }
-
     /// The audience of a token for a QuickCode: this endpoint, and no back end of an app.
     private var quickCodeAudience: String { config.baseURL + Self.quickCodePath }
 
@@ -31,7 +27,7 @@ extension TrustFace {
     }
 
     /// POST /verification/quickcode: makes a code for the user of a login with the scope `reg-code`.
-    private func makeQuickCode(_ request: Request) async throws -> Response {
+    func makeQuickCode(_ request: Request) async throws -> Response {
         let body = try await request.json(TrustQuickCodeRequest.self, limits)
         let project = try await project(body.projectId, request)
         let login = try quickCodeLogin(body.jwt.plainText)

@@ -9,17 +9,17 @@ import MPinWire
 extension TrustFace {
     private static let certificateSeconds = 10
 
-    func addSigningRoutes(to router: Router<RequestContext>) {
-        router.serve("/dvs/verify", [.post: answering { try await verifySignature($0, $1) }])
-        router.serve("/dvs/jwks", [.get: answering { _, _ in try await certificateKeys() }])
-        router.serve(
-            "/dvs/session",
-            [
-                .post: answering { request, context in try await openSigningSession(request, context) },
-                .put: answering { request, _ in try await signSession(request) },
-                .delete: answering { request, _ in try await abortSigningSession(request) },
-            ])
-        router.serve("/dvs/session/details", [.post: answering { request, _ in try await signingSession(request) }])
+    var signingRoutes: [Route] {
+        [
+            backEnd(.post, "/dvs/verify") { try await verifySignature($0, $1) },
+            Route(
+                .get, "/dvs/jwks", limit: .other, cors: .open, errors: errorForm,
+                answering { _, _ in try await certificateKeys() }),
+            route(.post, "/dvs/session", .access) { try await openSigningSession($0, $1) },
+            route(.put, "/dvs/session", .access) { request, _ in try await signSession(request) },
+            route(.delete, "/dvs/session", .access) { request, _ in try await abortSigningSession(request) },
+            route(.post, "/dvs/session/details", .access) { request, _ in try await signingSession(request) },
+        ]
     }
 
     /// POST /rps/v2/codeStatus with the status `signed`: ends the session with a signature, which is judged first.

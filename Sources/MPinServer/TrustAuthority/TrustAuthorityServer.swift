@@ -16,15 +16,28 @@ struct TrustAuthorityServer: Sendable {
     let limits: Limits
     let clock: Clock
 
-    func addRoutes(to router: Router<RequestContext>) {
-        router.serve("/keys", [.get: { request, _ in try await keys(request) }])
-        router.serve("/serverSecret", [.get: { request, _ in try await serverSecret(request) }])
-        router.serve(Self.secretPath, [.get: { request, _ in try await clientSecret(request) }])
-        router.serve(Self.keyedSecretPath, [.get: { request, _ in try await keyedSecret(request) }])
-        router.serve("/timePermit", [.get: { request, _ in try await timePermit(request) }])
-        router.serve("/timePermits", [.get: { request, _ in try await timePermits(request) }])
-        router.serve("/status", [.get: { _, _ in try status() }])
-        addCloudRoutes(to: router)
+    /// The operations. Pages of `origins` may read the answers.
+    func routes(for origins: [String]) -> [Route] {
+        let cors = CORSPolicy.dta(origins)
+        func signed(_ path: String, _ cors: CORSPolicy, _ answer: @escaping Handler) -> Route {
+            Route(.get, path, limit: .authority, cors: cors, answer)
+        }
+        func open(_ path: String, _ answer: @escaping @Sendable () throws -> Response) -> Route {
+            Route(.get, path, limit: .other, cors: cors) { _, _ in try answer() }
+        }
+        return [
+            signed("/keys", cors) { request, _ in try await keys(request) },
+            signed("/serverSecret", cors) { request, _ in try await serverSecret(request) },
+            signed(Self.secretPath, cors) { request, _ in try await clientSecret(request) },
+            signed(Self.keyedSecretPath, .trustShares) { request, _ in try await keyedSecret(request) },
+            signed("/timePermit", cors) { request, _ in try await timePermit(request) },
+            signed("/timePermits", cors) { request, _ in try await timePermits(request) },
+            open("/status") { try status() },
+            // The requests that Milagro's RPS sends to Milagro's cloud at its start, at the base URL of D-TA 2 (wire
+            // section 10).
+            open("/time") { .json(["Time": clock().iso]) },
+            open("/apiSettings") { .json(CloudSettings()) },
+        ]
     }
 
     /// Tells the RPS which master secrets this D-TA serves. It reads the store again, so that this D-TA knows of a
@@ -235,18 +248,10 @@ extension MasterShare {
     }
 }
 
-/// The requests that Milagro's RPS sends to Milagro's cloud at its start, at the base URL of D-TA 2 (wire section 10).
-extension TrustAuthorityServer {
-    func addCloudRoutes(to router: Router<RequestContext>) {
-        router.serve("/time", [.get: { _, _ in .json(["Time": clock().iso]) }])
-        router.serve("/apiSettings", [.get: { _, _ in .json(CloudSettings()) }])
-    }
-
-    /// The settings that Milagro's cloud gives. All are empty, because this server has no permit storage, no management
-    /// console and no licence.
-    private struct CloudSettings: Encodable {
-        let timePermitsStorageURL = ""
-        let managementConsoleURL = ""
-        let license_info = ""
-    }
+/// The settings that Milagro's cloud gives. All are empty, because this server has no permit storage, no management
+/// console and no licence.
+private struct CloudSettings: Encodable {
+    let timePermitsStorageURL = ""
+    let managementConsoleURL = ""
+    let license_info = ""
 }

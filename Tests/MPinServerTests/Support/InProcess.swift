@@ -11,6 +11,7 @@ import XCTest
 final class InProcess: Sendable {
     let backend: Backend
     let log: URL
+    private let opened = Mutex<[String: [Route]]>([:])
     private let offset = Mutex<Int64>(0)
     private let task = Mutex<Task<Void, Never>?>(nil)
 
@@ -65,7 +66,11 @@ final class InProcess: Sendable {
         let logger = Logger(label: "test") { _ in JSONLogHandler(level: .debug, file: file) }
         let ready = DispatchSemaphore(value: 0)
         let running = Task {
-            do { try await Daemon(parts, logger: logger, onReady: { ready.signal() }).run() } catch {
+            let daemon = Daemon(parts, logger: logger) { [weak self] routes in
+                self?.opened.withLock { $0 = routes }
+                ready.signal()
+            }
+            do { try await daemon.run() } catch {
                 logger.error("stopped", metadata: ["error": "\(error)"])
             }
         }
@@ -80,6 +85,9 @@ final class InProcess: Sendable {
 
     /// The present time of the server's clock.
     var now: Moment { Moment(microseconds: Moment.now().microseconds + offset.withLock { $0 }) }
+
+    /// The routes of each listener, by its name.
+    var routes: [String: [Route]] { opened.withLock { $0 } }
 
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
@@ -120,4 +128,32 @@ final class InProcess: Sendable {
         try? FileManager.default.removeItem(atPath: backend.stateFolder)
         try? FileManager.default.removeItem(at: log)
     }
+}
+
+extension InProcess {
+    /// A server behind a proxy on this machine that has all the server can have at one address: the website, an OpenID
+    /// provider, clients of MIRACL Trust, the pages of a browser as client, and the way to D-TA 2.
+    static func everything(
+        _ test: XCTestCase, clients: String = "[]", change: (inout AllInOne) -> Void
+    ) throws -> InProcess {
+        let client = try browserClient(test)
+        return try InProcess(
+            change: {
+                $0.exposure = .behindProxy(TrustedProxies(["127.0.0.0/8"].compactMap { IPNetwork($0) }))
+                change(&$0)
+            }, changeRPA: { $0.site.browserClient = client }, clients: clients, isTrust: true
+        ).keep(in: test)
+    }
+}
+
+/// The pages of a browser as client, whose files are empty.
+func browserClient(_ test: XCTestCase) throws -> BrowserClient {
+    let folder = NSTemporaryDirectory() + "client-" + UUID().uuidString
+    try makeFolder(folder)
+    test.addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }
+    for name in [
+        "page-client.js", "page-home.js", "client.js", "worker.js", "mpin-pad.js", "mpin.wasm", "service-worker.js",
+        "icon-192.png", "icon-512.png", "icon-maskable.png",
+    ] { try Data().write(to: URL(fileURLWithPath: folder + "/" + name)) }
+    return try BrowserClient(folder: folder)
 }

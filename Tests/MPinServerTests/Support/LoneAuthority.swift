@@ -43,7 +43,9 @@ final class LoneAuthority {
         var parts = Parts()
         parts.authorities = [config]
         let ready = DispatchSemaphore(value: 0)
-        let daemon = Daemon(parts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { ready.signal() }
+        let daemon = Daemon(parts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { _ in
+            ready.signal()
+        }
         task = Task { try await daemon.run() }
         guard ready.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no D-TA") }
     }

@@ -29,8 +29,7 @@ final class Admission: Sendable {
         self.metrics = metrics
     }
 
-    func enter(_ request: Request, from address: IPAddress?) throws(APIError) -> Place {
-        let kind = request.kind
+    func enter(_ kind: Route.Kind, from address: IPAddress?) throws(APIError) -> Place {
         let caller = address?.caller
         guard let place = counts.withLockedValue({ place(kind, caller, &$0) }) else {
             metrics.count(.overloaded)
@@ -40,7 +39,7 @@ final class Admission: Sendable {
     }
 
     /// Takes a place for the request; nil if there is none.
-    private func place(_ kind: Request.Kind, _ caller: IPAddress?, _ counts: inout Counts) -> Place? {
+    private func place(_ kind: Route.Kind, _ caller: IPAddress?, _ counts: inout Counts) -> Place? {
         switch kind {
         // A listener without logins is called by other parts of the system. When they ask for the state of a login,
         // they do not wait for a change of it.

@@ -1,9 +1,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// The CORS headers of the paths below `prefix` (wire section 2).
+/// The CORS headers of a path (wire section 2).
 struct CORSPolicy: Sendable {
-    let prefix: String
     let methods: String
     let headers: String
     /// The allowed values of the request's `Origin`; `*` stands for every origin. If the list is empty, pages of other
@@ -19,41 +18,40 @@ struct CORSPolicy: Sendable {
         "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
         + "X-File-Name, Cache-Control"
 
-    static func rps(prefix: String, origins: [String]) -> CORSPolicy {
+    static func rps(_ origins: [String]) -> CORSPolicy {
         CORSPolicy(
-            prefix: "/\(prefix)/", methods: "GET,PUT,POST,DELETE,OPTIONS", headers: common + ", WWW-Authenticate",
-            origins: origins)
+            methods: "GET,PUT,POST,DELETE,OPTIONS", headers: common + ", WWW-Authenticate", origins: origins)
     }
 
     /// The policy of /service, the public path without a prefix.
     static func service(_ origins: [String]) -> CORSPolicy {
-        CORSPolicy(prefix: "/service", methods: "GET, OPTIONS", headers: common, origins: origins)
+        CORSPolicy(methods: "GET, OPTIONS", headers: common, origins: origins)
     }
 
-    static func dta(_ origins: [String], prefix: String = "") -> CORSPolicy {
-        CORSPolicy(prefix: prefix + "/", methods: "GET, OPTIONS", headers: common, origins: origins)
+    static func dta(_ origins: [String]) -> CORSPolicy {
+        CORSPolicy(methods: "GET, OPTIONS", headers: common, origins: origins)
     }
 
     static func rpa(_ origins: [String]) -> CORSPolicy {
         CORSPolicy(
-            prefix: "/", methods: "GET,POST,HEAD,OPTIONS", headers: common + ", Pragma, Expires, WWW-Authenticate",
+            methods: "GET,POST,HEAD,OPTIONS", headers: common + ", Pragma, Expires, WWW-Authenticate",
             origins: origins)
     }
 
     /// A policy that lets pages of all origins read the answers, without cookies.
-    static func open(_ prefix: String) -> CORSPolicy {
-        CORSPolicy(prefix: prefix, methods: "GET, OPTIONS", headers: common, origins: ["*"], takesCookies: false)
-    }
+    static let open = CORSPolicy(methods: "GET, OPTIONS", headers: common, origins: ["*"], takesCookies: false)
 
     /// A policy that lets pages read the answers if `asks` returns true for their origin, without cookies.
     static func asking(
-        _ prefix: String, methods: String, headers: String = "Authorization, Content-Type",
-        _ asks: @escaping @Sendable (String) async -> Bool
+        methods: String, headers: String, _ asks: @escaping @Sendable (String) async -> Bool
     ) -> CORSPolicy {
         CORSPolicy(
-            prefix: prefix, methods: methods, headers: headers, origins: [], takesCookies: false,
+            methods: methods, headers: headers, origins: [], takesCookies: false,
             asks: { origin, _ in await asks(origin) })
     }
+
+    /// Scripts that call the provider's endpoints send these.
+    static let scriptHeaders = "Authorization, Content-Type"
 
     /// Clients since client-js 8.9 send the name and the tag of the device, and no `X-MIRACL-CID`.
     static let trustHeaders =
@@ -62,17 +60,14 @@ struct CORSPolicy: Sendable {
     /// A policy for clients of MIRACL Trust (TRUST wire section 3): pages may read the answer to a request if `asks`
     /// returns true for their origin and the request.
     static func trust(
-        _ prefix: String, methods: String, _ asks: @escaping @Sendable (String, Request) async -> Bool
+        methods: String, _ asks: @escaping @Sendable (String, Request) async -> Bool
     ) -> CORSPolicy {
-        CORSPolicy(
-            prefix: prefix, methods: methods, headers: trustHeaders, origins: [], takesCookies: false, asks: asks)
+        CORSPolicy(methods: methods, headers: trustHeaders, origins: [], takesCookies: false, asks: asks)
     }
 
     /// A policy for the shares of MIRACL Trust: pages of all origins may read them, because nobody gets a share without
     /// a signed request, and the D-TAs do not know the projects.
-    static func trustShares(_ prefix: String) -> CORSPolicy {
-        trust(prefix, methods: "GET, OPTIONS") { _, _ in true }
-    }
+    static let trustShares = trust(methods: "GET, OPTIONS") { _, _ in true }
 
     func add(to fields: inout HTTPFields, _ request: Request) async {
         if let asks { return await add(to: &fields, request, asks) }

@@ -13,7 +13,8 @@ struct RequestLog: Sendable {
         since start: ContinuousClock.Instant
     ) {
         let elapsed = start.duration(to: .now)
-        let (method, route) = (request.method.knownName, context.endpointPath ?? "-")
+        let method = request.method.knownName
+        let route = context.endpointPath ?? (status == .notFound ? "NotFound" : "-")
         metrics.count(.requests, [listener, method, route, String(status.code)])
         metrics.observe(.requestSeconds, elapsed / .seconds(1), [listener, method, route])
         guard context.logs(.info) else { return }

@@ -3,8 +3,6 @@ import Hummingbird
 
 /// Adds the headers of every answer: the request's id, CORS, and those that forbid caching and guessing of types.
 struct StandardHeaders: Sendable {
-    let cors: [CORSPolicy]
-
     private static let fixed: [HTTPField] = [
         HTTPField(name: .cacheControl, value: "no-store"),
         HTTPField(name: .xContentTypeOptions, value: "nosniff"),
@@ -18,16 +16,15 @@ struct StandardHeaders: Sendable {
         HTTPField(name: .permissionsPolicy, value: "camera=(), microphone=(), geolocation=()"),
     ]
 
-    func add(to response: inout Response, _ request: Request, _ context: RequestContext) async {
+    func add(
+        to response: inout Response, _ request: Request, _ context: RequestContext, _ cors: CORSPolicy?
+    ) async {
         if request.method == .head { response = response.createHeadResponse() }
         response.headers.reserveCapacity(response.headers.count + 16)
         for field in Self.fixed where !response.headers.contains(field.name) { response.headers.append(field) }
         // Makes browsers use only HTTPS for this host, for a year (in seconds).
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
-        let path = request.uri.path
-        if let policy = cors.first(where: { path.hasPrefix($0.prefix) }) {
-            await policy.add(to: &response.headers, request)
-        }
+        await cors?.add(to: &response.headers, request)
         response.headers.append(HTTPField(name: .xRequestID, value: context.requestID))
     }
 }

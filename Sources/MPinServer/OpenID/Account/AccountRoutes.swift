@@ -33,22 +33,22 @@ struct AccountForm {
 
 /// The account page, where users see and change what the provider knows about them.
 extension OpenIDFace {
-    func addAccountRoutes(to router: Router<RequestContext>) {
-        router.serve(path(AccountPaths.page), [.get: { request, context in try await showAccount(request, context) }])
-        router.serve(
-            path(AccountPaths.login),
-            [.get: { request, context in try await logInToAccount(request, context, isRecent: true) }])
-        router.serve(path(AccountPaths.profile), [.post: { request, _ in try await changeProfile(request) }])
-        router.serve(path(AccountPaths.devices), [.post: { try await removeDevice($0, $1.logger) }])
-        router.serve(path(AccountPaths.applications), [.post: { request, _ in try await withdrawConsent(request) }])
-        router.serve(path(AccountPaths.sessions), [.post: { try await endSessions($0, $1.logger) }])
-        router.serve(path(AccountPaths.address), [.post: { try await changeAddress($0, $1) }])
-        router.serve(
-            path(AccountPaths.link),
-            [
-                .get: { request, _ in try await showAddressLink(request) },
-                .post: { request, context in try await confirmAddress(request, context.logger) },
-            ])
+    var accountRoutes: [Route] {
+        [
+            page(.get, AccountPaths.page, .access) { try await showAccount($0, $1) },
+            page(.get, AccountPaths.login, .access) { request, context in
+                try await logInToAccount(request, context, isRecent: true)
+            },
+            page(.post, AccountPaths.profile, .access) { request, _ in try await changeProfile(request) },
+            page(.post, AccountPaths.devices, .access) { try await removeDevice($0, $1.logger) },
+            page(.post, AccountPaths.applications, .access) { request, _ in try await withdrawConsent(request) },
+            page(.post, AccountPaths.sessions, .access) { try await endSessions($0, $1.logger) },
+            page(.post, AccountPaths.address, .access) { try await changeAddress($0, $1) },
+            page(.get, AccountPaths.link, .access) { request, _ in try await showAddressLink(request) },
+            page(.post, AccountPaths.link, .access) { request, context in
+                try await confirmAddress(request, context.logger)
+            },
+        ]
     }
 
     /// Answers GET of the account page. A browser without a session gets the login page; if the person cancels that, the

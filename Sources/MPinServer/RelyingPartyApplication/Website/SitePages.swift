@@ -18,28 +18,25 @@ extension SiteConfig {
     /// The base URL of the client's pages.
     var clientURL: String { browserClient?.origin ?? publicURL }
 
-    /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
-    /// programs use. `prefix`: that of the RPS's public endpoints.
-    func errorPage(prefix: String) -> ErrorForm {
+    /// Makes pages for errors, but only for people, whose browsers accept HTML.
+    var errorPage: ErrorForm {
         { error, request, _ in
             let accepts = request.headers[values: .accept].joined(separator: ",")
-            guard accepts.contains("text/html"), !isCalledByPrograms(request.uri.path, prefix) else { return nil }
-            return pages(request).refusal(error)
+            return accepts.contains("text/html") ? pages(request).refusal(error) : nil
         }
     }
 
-    private func isCalledByPrograms(_ path: String, _ prefix: String) -> Bool {
-        let first = path.split(separator: "/").first ?? ""
-        let names = [
-            prefix, String(AuthorityGate.path.dropFirst()), "service", "mpinAuthenticate", "mpinLogout", "oidc",
-            ".well-known",
-        ]
-        return names.contains(String(first))
+    /// An operation for people.
+    func page(
+        _ method: HTTPRequest.Method, _ path: String, _ limit: Route.Limit, cors: CORSPolicy? = nil,
+        _ answer: @escaping Handler
+    ) -> Route {
+        Route(method, path, limit: limit, cors: cors, errors: errorPage, answer)
     }
 
-    /// Adds the files that the pages need.
-    func addFiles(to router: Router<RequestContext>) {
-        for file in Asset.all(brand) { router.serve(file.path, [.get: { _, _ in file.response }]) }
-        router.serve("/favicon.ico", [.get: { _, _ in brand.favicon() }])
+    /// The files that the pages need.
+    var files: [Route] {
+        Asset.all(brand).map { file in Route(.get, file.path, limit: .other) { _, _ in file.response } }
+            + [Route(.get, "/favicon.ico", limit: .other) { _, _ in brand.favicon() }]
     }
 }

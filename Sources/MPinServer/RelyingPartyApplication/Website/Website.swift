@@ -13,40 +13,27 @@ struct Website: Sendable {
     let mails: PendingMails
     let mailer: Mailer
 
-    var errorPage: ErrorForm { config.site.errorPage(prefix: config.prefix) }
-
-    func addRoutes(to router: Router<RequestContext>) {
-        router.serve("/", [.get: { request, _ in try await home(request) }])
-        router.serve("/signup", [.get: { request, _ in signUp(request) }])
-        router.serve(
-            "/signup/mail",
-            [
-                .get: { request, _ in try awaitMail(request) },
-                .post: { request, context in try await resend(request, context.logger) },
-            ])
-        router.serve(
-            "/login",
-            [
-                .get: { request, context in try await offer(request, context, .code) },
-                .post: { request, _ in try await login(request, .code) },
-            ]
-        )
-        router.serve(
-            "/login/number",
-            [
-                .get: { request, context in try await offer(request, context, .number) },
-                .post: { request, _ in try await login(request, .number) },
-            ]
-        )
-        router.serve(
-            "/login/confirm",
-            [
-                .get: { request, _ in try await showProposal(request) },
-                .post: { request, _ in try await answerProposal(request) },
-            ])
-        router.serve("/account", [.get: { request, _ in try await account(request) }])
-        router.serve("/logout", [.post: { request, _ in try await logout(request) }])
-        config.site.addFiles(to: router)
+    var routes: [Route] {
+        let cors = CORSPolicy.rpa(config.allowOrigin)
+        func page(
+            _ method: HTTPRequest.Method, _ path: String, _ limit: Route.Limit, _ answer: @escaping Handler
+        ) -> Route {
+            config.site.page(method, path, limit, cors: cors, answer)
+        }
+        return config.site.files + [
+            page(.get, "/", .other) { request, _ in try await home(request) },
+            page(.get, "/signup", .other) { request, _ in signUp(request) },
+            page(.get, "/signup/mail", .register) { request, _ in try awaitMail(request) },
+            page(.post, "/signup/mail", .register) { request, context in try await resend(request, context.logger) },
+            page(.get, "/login", .access) { request, context in try await offer(request, context, .code) },
+            page(.post, "/login", .access) { request, _ in try await login(request, .code) },
+            page(.get, "/login/number", .access) { request, context in try await offer(request, context, .number) },
+            page(.post, "/login/number", .access) { request, _ in try await login(request, .number) },
+            page(.get, "/login/confirm", .access) { request, _ in try await showProposal(request) },
+            page(.post, "/login/confirm", .access) { request, _ in try await answerProposal(request) },
+            page(.get, "/account", .access) { request, _ in try await account(request) },
+            page(.post, "/logout", .other) { request, _ in try await logout(request) },
+        ]
     }
 
     /// The pages in this visitor's language.
