@@ -61,12 +61,17 @@ extension SDK {
             let answer = try caller.anywhere.get(.service, "\(base)/service")
             let response: ServiceResponse = try caller.decode(.service, answer)
             guard response.type == "online" else {
-                throw SDKError(.responseParseError, "\(ServerCall.service.name): of another type than online")
+                throw SDKError(.responseParseError, "\(Call.service.name): of another type than online")
             }
             return Service(
                 name: response.name, backend: response.url, prefix: response.rps_prefix, logoURL: response.logo_url)
         }
     }
+}
+
+extension Call {
+    package static let clientSettings = Call("client settings", isIdempotent: true)
+    package static let service = Call("service details", isIdempotent: true, meanings: [412: .badClientVersion])
 }
 
 extension Core {

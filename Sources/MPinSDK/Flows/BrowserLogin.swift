@@ -81,6 +81,10 @@ extension SDK {
     }
 }
 
+extension Call {
+    package static let authorize = Call("authorize")
+}
+
 extension Core {
     /// Checks a code as ``checkAccessNumber(_:)`` does. An empty code is accepted: as in Milagro's client cores, the
     /// server decides what it means.

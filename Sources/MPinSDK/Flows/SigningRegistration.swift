@@ -92,7 +92,7 @@ extension Core {
 
     /// Checks the names of the D-TAs. Throws if the text is too long for the signatures that will contain it, or is not
     /// visible ASCII.
-    func checkedDTAs(_ dtas: String, _ call: ServerCall = .signingRegister) throws(SDKError) -> String {
+    func checkedDTAs(_ dtas: String, _ call: Call = .signingRegister) throws(SDKError) -> String {
         guard dtas.utf8.count < 1024, dtas.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw SDKError(.responseParseError, "\(call.name): dtas")
         }

@@ -36,7 +36,7 @@ struct Caller {
     }
 
     func get(
-        _ call: ServerCall, _ url: String, secretQuery: SecretBytes? = nil, until earlier: Deadline? = nil
+        _ call: Call, _ url: String, secretQuery: SecretBytes? = nil, until earlier: Deadline? = nil
     ) throws(SDKError) -> SecretBytes {
         var request = HTTPRequest(
             url: url, headers: headers, deadline: earlier ?? deadline, mayRepeat: call.isIdempotent)
@@ -46,7 +46,7 @@ struct Caller {
 
     /// Sends a request with a body. `more` are additional headers.
     func send(
-        _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
+        _ call: Call, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
         _ more: [(String, String)] = [], until earlier: Deadline? = nil
     ) throws(SDKError) -> SecretBytes {
         try answer(call, self.request(call, method, url, message, more, until: earlier)).body
@@ -54,14 +54,14 @@ struct Caller {
 
     /// Sends a POST; returns the kind of the answering server's address, and the answer.
     func peer(
-        _ call: ServerCall, _ url: String, posting message: some Encodable
+        _ call: Call, _ url: String, posting message: some Encodable
     ) throws(SDKError) -> (AddressClass?, SecretBytes) {
         let response = try answer(call, request(call, .post, url, message))
         return (response.peer, response.body)
     }
 
     private func request(
-        _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
+        _ call: Call, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
         _ more: [(String, String)] = [], until earlier: Deadline? = nil
     ) throws(SDKError) -> HTTPRequest {
         let body: SecretBytes
@@ -74,21 +74,21 @@ struct Caller {
     }
 
     /// Decodes the JSON text `answer` as a `Message`.
-    func decode<Message: Decodable>(_ call: ServerCall, _ answer: SecretBytes) throws(SDKError) -> Message {
+    func decode<Message: Decodable>(_ call: Call, _ answer: SecretBytes) throws(SDKError) -> Message {
         do {
             return try JSON.decode(from: answer.span)
         } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
     }
 
     /// Sends a GET; returns the kind of the answering server's address, and the answer.
-    func peer(_ call: ServerCall, _ url: String) throws(SDKError) -> (AddressClass?, SecretBytes) {
+    func peer(_ call: Call, _ url: String) throws(SDKError) -> (AddressClass?, SecretBytes) {
         let request = HTTPRequest(url: url, headers: headers, deadline: deadline, mayRepeat: call.isIdempotent)
         let response = try answer(call, request)
         return (response.peer, response.body)
     }
 
     /// Sends a request, with retries, and returns the answer.
-    private func answer(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
+    private func answer(_ call: Call, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
         if let refusal = policy.refusal(of: request.url, reach: reach) { throw Self.error(call, refusal) }
         var request = request
         request.reach = reach
@@ -121,13 +121,14 @@ struct Caller {
         log(level, "\(request.method.rawValue) \(request.origin): \(outcome()) in \(milliseconds) ms")
     }
 
-    private static func error(_ call: ServerCall, _ status: Status, _ response: HTTPResponse) -> SDKError {
+    private static func error(_ call: Call, _ status: Status, _ response: HTTPResponse) -> SDKError {
         let report = SDKError.ServerReport(response)
         let words = report.text.isEmpty ? "" : ": \(report.text)"
         let id = report.requestID.isEmpty ? "" : " (request \(report.requestID))"
         let hint = hint(status, report).map { ": \($0)" } ?? ""
         return SDKError(
-            status, "\(call.name): HTTP \(response.status)\(words)\(id)\(hint)", httpStatus: response.status,
+            call.status(code: report.code) ?? status, "\(call.name): HTTP \(response.status)\(words)\(id)\(hint)",
+            httpStatus: response.status,
             server: report)
     }
 
@@ -146,14 +147,14 @@ struct Caller {
 
     /// Waits until the end of the pause, which must be before the deadline. Throws if the operation is cancelled
     /// meanwhile.
-    private func wait(_ pause: Deadline, _ call: ServerCall) throws(SDKError) {
+    private func wait(_ pause: Deadline, _ call: Call) throws(SDKError) {
         while pause.remainingMilliseconds() > 0 {
             guard !limits.isCancelled() else { throw Self.error(call, .cancelled) }
             pause.sleep(atMost: 50)
         }
     }
 
-    private static func error(_ call: ServerCall, _ failure: HTTPFailure) -> SDKError {
+    private static func error(_ call: Call, _ failure: HTTPFailure) -> SDKError {
         let status: Status =
             switch failure {
             case .invalidURL, .insecureURL, .untrustedDomain, .forbiddenAddress: .untrustedDomainError

@@ -12,11 +12,10 @@ struct MilagroWire: Wire {
 
     /// The differences between Milagro's servers and MIRACL's MFA servers.
     struct Dialect: Sendable {
-        /// The kind of the registration request. It determines what the HTTP statuses of the answers mean.
-        let register: ServerCall
-        /// The kind of the request for the first share of the client secret. It determines what the HTTP statuses of
-        /// the answers mean.
-        let signature: ServerCall
+        /// The registration.
+        let register: Call
+        /// The request for the first share of the client secret.
+        let signature: Call
         /// Whether every server of this kind gives codes that register another device. If false, only servers that say
         /// so in their settings give them.
         let hasRegistrationCodes: Bool
@@ -41,7 +40,7 @@ struct MilagroWire: Wire {
     func finishVerification(
         _ request: ConfirmationRequest, _ caller: Caller
     ) throws(SDKError) -> ConfirmationResponse {
-        let call = ServerCall.verificationConfirmation
+        let call = Call.verificationConfirmation
         let url = "\(settings.verificationURL)/confirmation"
         let response: ConfirmationResponse = try caller.decode(call, try caller.send(call, .post, url, request))
         guard !response.actToken.isEmpty else { throw SDKError(.responseParseError, "\(call.name): empty token") }
@@ -73,7 +72,7 @@ struct MilagroWire: Wire {
             throw SDKError(.responseParseError, "\(dialect.signature.name): params are no query")
         }
         let ticket = Ticket(
-            index: 2, call: .secondClientSecret, url: "clientSecret?\(response.params)", isRelative: true)
+            index: 2, secret: .client, url: "clientSecret?\(response.params)", isRelative: true)
         return ShareOffer(
             shares: [share], tickets: [ticket], reportsEnd: response.setupDone == true)
     }
@@ -87,13 +86,13 @@ struct MilagroWire: Wire {
     }
 
     func registerKey(_ request: SigningRegisterRequest, _ caller: Caller) throws(SDKError) -> KeyOffer {
-        let call = ServerCall.signingRegister
+        let call = Call.signingRegister
         let response: SigningRegisterResponse = try caller.decode(
             call, try caller.send(call, .post, settings.signingRegisterURL, request))
         try checkCurve(response.curve, call)
         let offer = ShareOffer(
             shares: [try checkedShare(1, response.dvsClientSecretShare, call)],
-            tickets: [Ticket(index: 2, call: .secondSigningShare, url: response.cs2url)])
+            tickets: [Ticket(index: 2, secret: .signing, url: response.cs2url)])
         return KeyOffer(mpinID: response.mpinId, dtas: response.dtas, offer: offer)
     }
 
@@ -101,7 +100,7 @@ struct MilagroWire: Wire {
         try checkCurve(share.curve, .authenticate)
         return ShareOffer(
             shares: [try checkedShare(1, share.clientSecretShare, .authenticate)],
-            tickets: [Ticket(index: 2, call: .secondClientSecret, url: share.cs2url)])
+            tickets: [Ticket(index: 2, secret: .client, url: share.cs2url)])
     }
 
     // MARK: Shares
@@ -110,13 +109,13 @@ struct MilagroWire: Wire {
         let response: RPSTimePermitResponse = try caller.decode(
             .timePermit, try caller.get(.timePermit, "\(settings.timePermitsURL)/\(mpinID)"))
         guard response.date > 0, let first = response.timePermit.point else {
-            throw SDKError(.responseParseError, "\(ServerCall.timePermit.name): no date or no point")
+            throw SDKError(.responseParseError, "\(Call.timePermit.name): no date or no point")
         }
         let hash = Hex.encode(SHA256.hash(try MPinID.bytes(mpinID)))
         let query = percentEncodedQuery([
             ("hash_mpin_id", hash), ("app_id", settings.appID), ("mobile", "1"), ("signature", response.signature),
         ])
-        var ticket = Ticket(index: 2, call: .secondTimePermit, url: "timePermit?\(query)", isRelative: true)
+        var ticket = Ticket(index: 2, secret: .permit, url: "timePermit?\(query)", isRelative: true)
         if !settings.timePermitsStorageURL.isEmpty {
             let path = "\(percentEncoded(settings.appID))/\(response.date)/\(hash)"
             ticket.storageURL = "\(settings.timePermitsStorageURL)/\(path)"
@@ -125,21 +124,23 @@ struct MilagroWire: Wire {
     }
 
     func share(_ ticket: Ticket, _ caller: Caller) throws(SDKError) -> Share {
-        let base = ticket.isRelative ? settings.certivoxURL : ""
-        let answer = try caller.get(ticket.call, base + ticket.url)
-        switch ticket.call {
-        case .secondTimePermit:
-            let response: TimePermitResponse = try caller.decode(ticket.call, answer)
+        let url = (ticket.isRelative ? settings.certivoxURL : "") + ticket.url
+        switch ticket.secret {
+        case .client:
+            let call = Call.secondClientSecret
+            let response: ClientSecretResponse = try caller.decode(call, try caller.get(call, url))
+            return try checkedShare(ticket.index, response.clientSecret, call)
+        case .signing:
+            let call = Call.secondSigningShare
+            let response: SigningShareResponse = try caller.decode(call, try caller.get(call, url))
+            return try checkedShare(ticket.index, response.dvsClientSecret, call)
+        case .permit:
+            let call = Call.secondTimePermit
+            let response: TimePermitResponse = try caller.decode(call, try caller.get(call, url))
             guard let share = response.timePermit.point else {
-                throw SDKError(.responseParseError, "\(ticket.call.name): no point")
+                throw SDKError(.responseParseError, "\(call.name): no point")
             }
             return Share(index: ticket.index, share)
-        case .secondSigningShare:
-            let response: SigningShareResponse = try caller.decode(ticket.call, answer)
-            return try checkedShare(ticket.index, response.dvsClientSecret, ticket.call)
-        default:
-            let response: ClientSecretResponse = try caller.decode(ticket.call, answer)
-            return try checkedShare(ticket.index, response.clientSecret, ticket.call)
         }
     }
 
@@ -226,8 +227,45 @@ struct MilagroWire: Wire {
     }
 }
 
+/// The requests of this wire.
+extension Call {
+    package static let verification = Call("verification", refusal: .verificationFailed)
+    package static let verificationConfirmation = Call("confirmation of the user id", refusal: .verificationFailed)
+    package static let register = Call("register", meanings: [403: .identityNotAuthorized])
+    /// ``register`` at a MIRACL MFA server.
+    package static let registerMFA = Call(
+        "register", meanings: [403: .identityNotAuthorized, 404: .registrationExpired])
+    package static let signature = Call(
+        "first client secret share", meanings: [400: .identityNotVerified, 401: .identityNotVerified])
+    /// ``signature`` at a MIRACL MFA server.
+    package static let signatureMFA = Call(
+        "first client secret share",
+        meanings: [400: .identityNotVerified, 401: .identityNotVerified, 404: .registrationExpired])
+    package static let secondClientSecret = Call(
+        "second client secret share", isIdempotent: true, meanings: [408: .requestExpired])
+    package static let setupDone = Call("end of the registration")
+    package static let timePermit = Call("first time permit share", isIdempotent: true, meanings: [410: .revoked])
+    /// Not repeated, because the second D-TA is asked instead.
+    package static let permitStorage = Call("permit storage")
+    package static let secondTimePermit = Call(
+        "second time permit share", isIdempotent: true, meanings: [410: .revoked])
+    package static let codeStatus = Call("code status")
+    package static let pass1 = Call("pass 1")
+    package static let pass2 = Call("pass 2")
+    package static let authenticate = Call(
+        "authenticate",
+        meanings: [
+            401: .incorrectPIN, 403: .identityNotAuthorized, 408: .requestExpired, 409: .clientSecretExpired,
+            410: .incorrectPIN, 412: .incorrectAccessNumber,
+        ])
+    package static let logout = Call("logout")
+    package static let signingRegister = Call("registration of the signing key", meanings: [408: .requestExpired])
+    package static let secondSigningShare = Call(
+        "second signing secret share", isIdempotent: true, meanings: [408: .requestExpired])
+}
+
 /// Throws if the share is not a point. Such a share must not be kept, because it would make all later steps fail.
-func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(SDKError) -> Share {
+func checkedShare(_ index: Int, _ share: SecretHex, _ call: Call) throws(SDKError) -> Share {
     guard share.secret.count == MPinSize.g1 else {
         throw SDKError(.responseParseError, "\(call.name): the share has not \(MPinSize.g1) bytes")
     }
@@ -238,7 +276,7 @@ func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(S
 }
 
 /// Throws if the server names another curve for the key.
-func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
+func checkCurve(_ name: String?, _ call: Call) throws(SDKError) {
     guard name == nil || name == "BN254CX" else {
         throw SDKError(.cryptoError, "\(call.name): keys on another curve than BN254CX")
     }
@@ -267,7 +305,7 @@ extension Session {
     /// equal, and if a member is empty, its other name is tried.
     init(_ answer: JSONValue) throws(SDKError) {
         guard case .object(let members) = answer else {
-            throw SDKError(.responseParseError, "\(ServerCall.codeStatus.name): not a JSON object")
+            throw SDKError(.responseParseError, "\(Call.codeStatus.name): not a JSON object")
         }
         func text(_ names: String...) -> String {
             for (name, value) in members {

@@ -91,7 +91,7 @@ public struct QuickCode: Sendable, Equatable {
     init(_ answer: TrustQuickCodeResponse) throws(SDKError) {
         // Programs print the code, and users type it.
         guard 1...63 ~= answer.code.utf8.count, answer.code.utf8.allSatisfy({ 33...126 ~= $0 }) else {
-            throw SDKError(.responseParseError, "\(ServerCall.trustQuickCode.name): no code")
+            throw SDKError(.responseParseError, "\(Call.trustQuickCode.name): no code")
         }
         code = answer.code
         expireTime = answer.expireTime
@@ -110,7 +110,7 @@ extension Core {
         /// The JWT. Throws if the server gave none.
         func token() throws(SDKError) -> SecretText {
             guard let jwt = answer.jwt, jwt.count > 0, jwt.isVisible else {
-                throw SDKError(.responseParseError, "\(ServerCall.trustAuthenticate.name): no jwt")
+                throw SDKError(.responseParseError, "\(Call.trustAuthenticate.name): no jwt")
             }
             return jwt
         }

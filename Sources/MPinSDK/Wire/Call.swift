@@ -1,0 +1,52 @@
+/// A kind of request: its name, whether it may be sent twice, and what a failed answer means (wire section 13). The values
+/// stand beside the wire that sends them.
+package struct Call: Sendable {
+    /// The name in error texts.
+    let name: String
+    /// Whether the request may be sent twice. A server may give the first shares only once, and every POST and PUT
+    /// changes something at the server.
+    let isIdempotent: Bool
+    /// The HTTP statuses of a success. On most wires only 200 is one (wire section 2).
+    private let successes: Range<Int>
+    /// What HTTP statuses mean that mean something else for other requests.
+    private let meanings: KeyValuePairs<Int, Status>
+    /// What any other HTTP status 4xx means.
+    private let refusal: Status
+    /// What the server's error codes mean, which say more than the HTTP status.
+    private let codes: [(String, Status)]
+
+    init(
+        _ name: String, isIdempotent: Bool = false, successes: Range<Int> = 200..<201,
+        meanings: KeyValuePairs<Int, Status> = [:], refusal: Status = .httpRequestError,
+        codes: [(String, Status)] = []
+    ) {
+        self.name = name
+        self.isIdempotent = isIdempotent
+        self.successes = successes
+        self.meanings = meanings
+        self.refusal = refusal
+        self.codes = codes
+    }
+
+    /// What an HTTP status of the answer means.
+    package func status(http: Int) -> Status {
+        switch http {
+        case successes: .ok
+        case 406: .badUserAgent
+        case 429: .tooManyRequests
+        default: meanings.first { $0.key == http }?.value ?? general(http)
+        }
+    }
+
+    private func general(_ http: Int) -> Status {
+        switch http {
+        case 201..<300: .responseParseError
+        case 400..<500: refusal
+        case 500..<600: .httpServerError
+        default: .networkError
+        }
+    }
+
+    /// What the server's error code means; nil for a code for which the HTTP status has to do.
+    func status(code: String) -> Status? { codes.first { $0.0 == code }?.1 }
+}
