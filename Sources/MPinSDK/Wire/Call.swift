@@ -2,10 +2,10 @@
 /// stand beside the wire that sends them.
 package struct Call: Sendable {
     /// The name in error texts.
-    let name: String
-    /// Whether the request may be sent twice. A server may give the first shares only once, and every POST and PUT
-    /// changes something at the server.
-    let isIdempotent: Bool
+    package let name: String
+    /// Whether the request may be sent twice. A server may give the first shares only once, and most POSTs and PUTs change
+    /// something at the server.
+    package let isIdempotent: Bool
     /// The HTTP statuses of a success. On most wires only 200 is one (wire section 2).
     private let successes: Range<Int>
     /// What HTTP statuses mean that mean something else for other requests.
@@ -15,7 +15,7 @@ package struct Call: Sendable {
     /// What the server's error codes mean, which say more than the HTTP status.
     private let codes: [(String, Status)]
 
-    init(
+    package init(
         _ name: String, isIdempotent: Bool = false, successes: Range<Int> = 200..<201,
         meanings: KeyValuePairs<Int, Status> = [:], refusal: Status = .httpRequestError,
         codes: [(String, Status)] = []

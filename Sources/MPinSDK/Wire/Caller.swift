@@ -1,5 +1,5 @@
 package import MPinHTTP
-import MPinSecrets
+package import MPinSecrets
 import MPinWire
 
 /// The deadline of an operation, and whether it is cancelled.
@@ -13,20 +13,21 @@ package struct CallLimits: Sendable {
     }
 }
 
-/// Sends the requests of one operation. The operation's deadline and cancel apply to each of them.
-struct Caller {
+/// Sends the requests of one operation, of the client core or of a session. The operation's deadline and cancel apply to
+/// each of them.
+package struct Caller {
     let transport: any HTTPTransport
     /// Every URL is checked against this policy before it reaches the transport, because the program's own transport
     /// may not check it.
     let policy: HTTPPolicy
     /// The client id and the program's custom headers.
     let headers: [(String, String)]
-    let limits: CallLimits
+    package let limits: CallLimits
     /// The networks to which the URLs in the backend's answers may lead; nil: any.
     var reach: Set<AddressClass>?
-    let retryMilliseconds: UInt32
+    var retryMilliseconds = Retries.usualMilliseconds
     let log: Log?
-    var deadline: Deadline { limits.deadline }
+    package var deadline: Deadline { limits.deadline }
 
     /// A caller for URLs that the program itself gave. Such URLs may lead to any network.
     var anywhere: Caller {
@@ -74,7 +75,7 @@ struct Caller {
     }
 
     /// Decodes the JSON text `answer` as a `Message`.
-    func decode<Message: Decodable>(_ call: Call, _ answer: SecretBytes) throws(SDKError) -> Message {
+    package func decode<Message: Decodable>(_ call: Call, _ answer: SecretBytes) throws(SDKError) -> Message {
         do {
             return try JSON.decode(from: answer.span)
         } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
@@ -89,25 +90,35 @@ struct Caller {
 
     /// Sends a request, with retries, and returns the answer.
     private func answer(_ call: Call, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
-        if let refusal = policy.refusal(of: request.url, reach: reach) { throw Self.error(call, refusal) }
-        var request = request
-        request.reach = reach
         var retries = Retries(deadline: request.deadline, firstPauseMilliseconds: retryMilliseconds)
         while true {
-            let failure: SDKError
-            let start = monotonicNanoseconds()
-            do throws(HTTPFailure) {
-                let response = try transport.execute(request, isCancelled: limits.isCancelled)
-                tell(.debug, request, since: start, "HTTP \(response.status), \(response.body.count) bytes")
+            do throws(SDKError) {
+                let response = try execute(call, request)
                 let status = call.status(http: response.status)
                 if status == .ok { return response }
-                failure = Self.error(call, status, response)
+                throw Self.error(call, status, response)
             } catch {
-                tell(.warning, request, since: start, "\(error)")
-                failure = Self.error(call, error)
+                guard call.isIdempotent, let pause = retries.pause(after: error) else { throw error }
+                try wait(pause, call)
             }
-            guard call.isIdempotent, let pause = retries.pause(after: failure) else { throw failure }
-            try wait(pause, call)
+        }
+    }
+
+    /// Sends a request once and returns any answer. Inlined, because a copy of the PIN could be left in each stack frame
+    /// between a flow that gets one and its requests.
+    @inline(__always)
+    package func execute(_ call: Call, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
+        var request = request
+        request.reach = reach
+        let start = monotonicNanoseconds()
+        do throws(HTTPFailure) {
+            if let refusal = policy.refusal(of: request.url, reach: reach) { throw refusal }
+            let response = try transport.execute(request, isCancelled: limits.isCancelled)
+            tell(.debug, request, since: start, "HTTP \(response.status), \(response.body.count) bytes")
+            return response
+        } catch {
+            tell(.warning, request, since: start, "\(error)")
+            throw Self.error(call, error)
         }
     }
 
