@@ -244,8 +244,3 @@ extension User {
     /// Forgets the factors after a call that failed before it used them.
     package func forgetFactors() { update { $0.factors = [] } }
 }
-
-extension SDKError {
-    /// Whether the server says that no further attempt is allowed.
-    var isLastAttempt: Bool { status == .incorrectPIN && httpStatus == 410 }
-}

@@ -12,19 +12,22 @@ package struct Call: Sendable {
     private let meanings: KeyValuePairs<Int, Status>
     /// What any other HTTP status 4xx means.
     private let refusal: Status
+    /// The HTTP status of a wrong PIN after which the server accepts no other; nil if the request has none.
+    let lastAttempt: Int?
     /// What the server's error codes mean, which say more than the HTTP status.
     private let codes: [(String, Status)]
 
     package init(
         _ name: String, isIdempotent: Bool = false, successes: Range<Int> = 200..<201,
         meanings: KeyValuePairs<Int, Status> = [:], refusal: Status = .httpRequestError,
-        codes: [(String, Status)] = []
+        lastAttempt: Int? = nil, codes: [(String, Status)] = []
     ) {
         self.name = name
         self.isIdempotent = isIdempotent
         self.successes = successes
         self.meanings = meanings
         self.refusal = refusal
+        self.lastAttempt = lastAttempt
         self.codes = codes
     }
 
@@ -32,6 +35,7 @@ package struct Call: Sendable {
     package func status(http: Int) -> Status {
         switch http {
         case successes: .ok
+        case lastAttempt: .incorrectPIN
         case 406: .badUserAgent
         case 429: .tooManyRequests
         default: meanings.first { $0.key == http }?.value ?? general(http)

@@ -139,8 +139,7 @@ package struct Caller {
         let hint = hint(status, report).map { ": \($0)" } ?? ""
         return SDKError(
             call.status(code: report.code) ?? status, "\(call.name): HTTP \(response.status)\(words)\(id)\(hint)",
-            httpStatus: response.status,
-            server: report)
+            httpStatus: response.status, server: report, isLastAttempt: response.status == call.lastAttempt)
     }
 
     /// An explanation for a status whose name does not suffice; nil for any other status.

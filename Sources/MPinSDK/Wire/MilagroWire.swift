@@ -256,8 +256,8 @@ extension Call {
         "authenticate",
         meanings: [
             401: .incorrectPIN, 403: .identityNotAuthorized, 408: .requestExpired, 409: .clientSecretExpired,
-            410: .incorrectPIN, 412: .incorrectAccessNumber,
-        ])
+            412: .incorrectAccessNumber,
+        ], lastAttempt: 410)
     package static let logout = Call("logout")
     package static let signingRegister = Call("registration of the signing key", meanings: [408: .requestExpired])
     package static let secondSigningShare = Call(
