@@ -1,6 +1,7 @@
 /// The result of an operation. The numbers are those of the C header. 0-21 are the numbers of the Milagro SDK core and
 /// its successors and never change; 32 and up are new.
 package enum Status: Int32, Sendable, CaseIterable {
+    // Written by Sources/Packaging/statuses.py.
     case ok = 0
     case pinInputCanceled = 1
     case cryptoError = 2
@@ -23,7 +24,6 @@ package enum Status: Int32, Sendable, CaseIterable {
     case registrationExpired = 19
     case operationNotAllowed = 20
     case verificationFailed = 21
-
     case invalidHandle = 32
     case invalidArgument = 33
     case bufferTooSmall = 34
@@ -39,8 +39,6 @@ package enum Status: Int32, Sendable, CaseIterable {
     case unsupportedCurve = 44
     case sessionInvalid = 45
     case userNotFound = 46
-
-    // Sessions of apps (MPinSession).
     case noCredentials = 64
     case noRefreshToken = 65
     case renewFailed = 66
@@ -52,8 +50,6 @@ package enum Status: Int32, Sendable, CaseIterable {
     case providerUnknown = 72
     case loginRefused = 73
     case tokenInvalid = 74
-
-    // Of every function (MPinABI).
     case forked = 75
 
     /// The name in the C header without its prefix.

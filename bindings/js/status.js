@@ -1,4 +1,4 @@
-// Written by Sources/Wasm/status.py from include/mpin.h: its version, and the statuses without MPIN_.
+// Written by Sources/Packaging/statuses.py: the version of mpin.h, and its statuses without MPIN_.
 
 export const VERSION = "1.0.0";
 
