@@ -52,58 +52,14 @@ package enum Status: Int32, Sendable, CaseIterable {
     case tokenInvalid = 74
     case forked = 75
 
-    /// The name in the C header without its prefix.
+    /// The name in the C header without its prefix: `INCORRECT_PIN` for ``incorrectPIN``.
     package var name: String {
-        switch self {
-        case .ok: "OK"
-        case .pinInputCanceled: "PIN_INPUT_CANCELED"
-        case .cryptoError: "CRYPTO_ERROR"
-        case .storageError: "STORAGE_ERROR"
-        case .networkError: "NETWORK_ERROR"
-        case .responseParseError: "RESPONSE_PARSE_ERROR"
-        case .flowError: "FLOW_ERROR"
-        case .identityNotAuthorized: "IDENTITY_NOT_AUTHORIZED"
-        case .identityNotVerified: "IDENTITY_NOT_VERIFIED"
-        case .requestExpired: "REQUEST_EXPIRED"
-        case .revoked: "REVOKED"
-        case .incorrectPIN: "INCORRECT_PIN"
-        case .incorrectAccessNumber: "INCORRECT_ACCESS_NUMBER"
-        case .httpServerError: "HTTP_SERVER_ERROR"
-        case .httpRequestError: "HTTP_REQUEST_ERROR"
-        case .badUserAgent: "BAD_USER_AGENT"
-        case .clientSecretExpired: "CLIENT_SECRET_EXPIRED"
-        case .badClientVersion: "BAD_CLIENT_VERSION"
-        case .untrustedDomainError: "UNTRUSTED_DOMAIN_ERROR"
-        case .registrationExpired: "REGISTRATION_EXPIRED"
-        case .operationNotAllowed: "OPERATION_NOT_ALLOWED"
-        case .verificationFailed: "VERIFICATION_FAILED"
-        case .invalidHandle: "INVALID_HANDLE"
-        case .invalidArgument: "INVALID_ARGUMENT"
-        case .bufferTooSmall: "BUFFER_TOO_SMALL"
-        case .canceled: "CANCELED"
-        case .timedOut: "TIMED_OUT"
-        case .pinInvalid: "PIN_INVALID"
-        case .unsupportedFormat: "UNSUPPORTED_FORMAT"
-        case .tooManyRequests: "TOO_MANY_REQUESTS"
-        case .randomFailed: "RANDOM_FAILED"
-        case .requestBackoff: "REQUEST_BACKOFF"
-        case .activationTokenInvalid: "ACTIVATION_TOKEN_INVALID"
-        case .projectMismatch: "PROJECT_MISMATCH"
-        case .unsupportedCurve: "UNSUPPORTED_CURVE"
-        case .sessionInvalid: "SESSION_INVALID"
-        case .userNotFound: "USER_NOT_FOUND"
-        case .noCredentials: "NO_CREDENTIALS"
-        case .noRefreshToken: "NO_REFRESH_TOKEN"
-        case .renewFailed: "RENEW_FAILED"
-        case .exchangeFailed: "EXCHANGE_FAILED"
-        case .revokeFailed: "REVOKE_FAILED"
-        case .largeMinTTL: "LARGE_MIN_TTL"
-        case .loginRequired: "LOGIN_REQUIRED"
-        case .interactionNotAllowed: "INTERACTION_NOT_ALLOWED"
-        case .providerUnknown: "PROVIDER_UNKNOWN"
-        case .loginRefused: "LOGIN_REFUSED"
-        case .tokenInvalid: "TOKEN_INVALID"
-        case .forked: "FORKED"
+        var (name, wasLower) = ("", false)
+        for letter in "\(self)" {
+            if wasLower && letter.isUppercase { name += "_" }
+            name += letter.uppercased()
+            wasLower = letter.isLowercase
         }
+        return name
     }
 }

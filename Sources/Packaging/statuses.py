@@ -100,18 +100,22 @@ def each(form: str, listed: "list[Status]" = ALL) -> str:
     return "".join(form.format(status) for status in listed)
 
 
+def filled(form: str, listed: "list[Status]" = ALL, indent: str = "  ") -> str:
+    """As few lines as it takes."""
+    words = " ".join(form.format(status).replace(" ", "\0") for status in listed)
+    return (textwrap.fill(words, 120, initial_indent=indent, subsequent_indent=indent) + "\n").replace("\0", " ")
+
+
 def parts() -> "list[tuple[str, str, str, str]]":
     """The file of each list, the texts before and after it, and the list."""
-    names = textwrap.fill(", ".join(sorted([f'"{status.python}"' for status in ERRORS] + ['"MPinError"'])), 116)
-    swift, python, js = "Sources/MPinSDK/Status.swift", "bindings/python/mpin/_errors.py", "bindings/js/"
+    python, js = "bindings/python/mpin/_errors.py", "bindings/js/"
     return [
-        (swift, f"// {NOTE}\n", "\n    /// The name", each("    case {0.swift} = {0.number}\n")),
-        (swift, "switch self {\n", "        }", each('        case .{0.swift}: "{0.name}"\n')),
+        ("Sources/MPinSDK/Status.swift", f"// {NOTE}\n", "\n    ///", each("    case {0.swift} = {0.number}\n")),
         (
             "Sources/MPin/MPinError.swift", f"// {NOTE}\n", "    }",
             each("{0.swift_comment}        case {0.swift} = {0.number}\n", SWIFT),
         ),
-        (python, f"# {NOTE}\n__all__ = [\n", "]", textwrap.indent(f"{names},\n", "    ")),
+        (python, f"# {NOTE}\n__all__ += [\n", "]", filled('"{0.python}",', ERRORS, "    ")),
         (python, f"# {NOTE}\n\n\n", "def error_for", each("{0.python_class}", ERRORS)),
         ("bindings/objc/MpinStatus.h", f"/* {NOTE} */\n", "};", each("    {0.name} = {0.number},\n", OBJC)),
         (
@@ -119,10 +123,10 @@ def parts() -> "list[tuple[str, str, str, str]]":
             each("            {0.name} = MPIN_{0.name},\n"),
         ),
         (js + "status.js", "VERSION = ", ";", f'"{VERSION}"'),
-        (js + "status.js", "Status = Object.freeze({\n", "}", each("  {0.name}: {0.number},\n")),
-        (js + "status.d.ts", "Status: {\n", "}", each("  readonly {0.name}: {0.number};\n")),
-        (js + "crypto.js", "CryptoCode = Object.freeze({\n", "}", each("  {0.name}: {0.number},\n", CRYPTO)),
-        (js + "crypto.d.ts", "CryptoCode: {\n", "}", each("  readonly {0.name}: {0.number};\n", CRYPTO)),
+        (js + "status.js", "Status = Object.freeze({\n", "}", filled("{0.name}: {0.number},")),
+        (js + "status.d.ts", "Status: {\n", "}", filled("readonly {0.name}: {0.number};")),
+        (js + "crypto.js", "CryptoCode = Object.freeze({\n", "}", filled("{0.name}: {0.number},", CRYPTO)),
+        (js + "crypto.d.ts", "CryptoCode: {\n", "}", filled("readonly {0.name}: {0.number};", CRYPTO)),
     ]  # fmt: skip
 
 

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+__all__ = ["MPinError"]
 # Written by Sources/Packaging/statuses.py.
-__all__ = [
-    "ActivationTokenInvalidError", "BadClientVersionError", "BadPinError", "BadUserAgentError", "BufferTooSmallError",
-    "CanceledError", "ClientSecretExpiredError", "CryptoBufferTooSmallError", "CryptoError", "CryptoInvalidHandleError",
-    "CryptoRandomFailedError", "ExchangeFailedError", "FlowError", "ForkedError", "HTTPRequestError", "HTTPServerError",
-    "IdentityNotAuthorizedError", "IdentityNotVerifiedError", "IncorrectAccessNumberError", "IncorrectPinError",
-    "InteractionNotAllowedError", "InvalidArgumentError", "InvalidHandleError", "InvalidPointError", "LargeMinTTLError",
-    "LoginRefusedError", "LoginRequiredError", "MPinError", "NetworkError", "NoCredentialsError", "NoRefreshTokenError",
-    "OperationNotAllowedError", "PinInputCanceledError", "PinInvalidError", "ProjectMismatchError",
-    "ProviderUnknownError", "RandomFailedError", "RegistrationExpiredError", "RenewFailedError", "RequestBackoffError",
-    "RequestExpiredError", "ResponseParseError", "RevokeFailedError", "RevokedError", "SessionInvalidError",
-    "StorageError", "TimedOutError", "TokenInvalidError", "TooManyRequestsError", "UnsupportedCurveError",
-    "UnsupportedFormatError", "UntrustedDomainError", "UserNotFoundError", "VerificationFailedError", "WrongOrderError",
-    "WrongParameterError",
+__all__ += [
+    "PinInputCanceledError", "CryptoError", "StorageError", "NetworkError", "ResponseParseError", "FlowError",
+    "IdentityNotAuthorizedError", "IdentityNotVerifiedError", "RequestExpiredError", "RevokedError",
+    "IncorrectPinError", "IncorrectAccessNumberError", "HTTPServerError", "HTTPRequestError", "BadUserAgentError",
+    "ClientSecretExpiredError", "BadClientVersionError", "UntrustedDomainError", "RegistrationExpiredError",
+    "OperationNotAllowedError", "VerificationFailedError", "InvalidHandleError", "InvalidArgumentError",
+    "BufferTooSmallError", "CanceledError", "TimedOutError", "PinInvalidError", "UnsupportedFormatError",
+    "TooManyRequestsError", "RandomFailedError", "RequestBackoffError", "ActivationTokenInvalidError",
+    "ProjectMismatchError", "UnsupportedCurveError", "SessionInvalidError", "UserNotFoundError", "NoCredentialsError",
+    "NoRefreshTokenError", "RenewFailedError", "ExchangeFailedError", "RevokeFailedError", "LargeMinTTLError",
+    "LoginRequiredError", "InteractionNotAllowedError", "ProviderUnknownError", "LoginRefusedError",
+    "TokenInvalidError", "ForkedError", "WrongParameterError", "InvalidPointError", "WrongOrderError", "BadPinError",
+    "CryptoRandomFailedError", "CryptoBufferTooSmallError", "CryptoInvalidHandleError",
 ]
 
 #: The exception of each code except OK.
