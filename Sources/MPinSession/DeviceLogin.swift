@@ -52,7 +52,7 @@ extension AppSession {
         let headers = addClient(provider, endpoints, to: &form)
         form.add("scope", provider.scope)
         return try caller.decode(
-            .deviceAuthorization, caller.post(.deviceAuthorization, endpoints.device, form, headers).body)
+            .deviceAuthorization, caller.post(.deviceAuthorization, endpoints.device, form, headers))
     }
 
     private func poll(

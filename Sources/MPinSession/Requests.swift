@@ -17,7 +17,7 @@ extension Caller {
         let call = Call(name)
         var request = HTTPRequest(url: url, headers: [("Accept", "application/json")], deadline: deadline)
         if let bearer { request.secretHeaders.append(("Authorization", ("Bearer " + bearer).secret)) }
-        return try decode(call, success(call, execute(call, request)).body)
+        return try decode(call, success(call, execute(call, request)))
     }
 
     /// Posts a form. After a failure of the network, and if no answer comes, an idempotent one is sent once more: the

@@ -36,7 +36,7 @@ extension AppSession {
         let endpoints = try endpoints(of: provider, caller)
         let headers = addClient(provider, endpoints, to: &form)
         let response = try caller.post(call, endpoints.token, form, headers)
-        let answer: TokenAnswer = try caller.decode(call, response.body)
+        let answer: TokenAnswer = try caller.decode(call, response)
         guard answer.access_token.count > 0, answer.token_type?.lowercased() ?? "bearer" == "bearer",
             HeaderField.isValue(answer.access_token.secret)
         else { throw SDKError(.responseParseError, "\(call.name): not a bearer token") }

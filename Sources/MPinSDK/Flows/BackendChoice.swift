@@ -96,9 +96,9 @@ extension Core {
         guard !base.isEmpty else { throw SDKError(.invalidArgument, "the backend's URL is empty") }
         let prefix = (prefix ?? rpsPrefix).split(separator: "/").joined(separator: "/")
         let path = prefix.isEmpty ? "clientSettings" : "\(prefix)/clientSettings"
-        let (peer, answer) = try caller.anywhere.peer(.clientSettings, "\(base)/\(path)")
+        let answer = try caller.anywhere.get(.clientSettings, "\(base)/\(path)")
         var backend = try Backend(url: base, settings: caller.decode(.clientSettings, answer))
-        if let kind = peer ?? AddressClass(url: base) { backend.reach.insert(kind) }
+        if let kind = answer.peer ?? AddressClass(url: base) { backend.reach.insert(kind) }
         return backend
     }
 }

@@ -1,5 +1,5 @@
 package import MPinHTTP
-package import MPinSecrets
+import MPinSecrets
 import MPinWire
 
 /// The deadline of an operation, and whether it is cancelled.
@@ -38,54 +38,32 @@ package struct Caller {
 
     func get(
         _ call: Call, _ url: String, secretQuery: SecretBytes? = nil, until earlier: Deadline? = nil
-    ) throws(SDKError) -> SecretBytes {
+    ) throws(SDKError) -> HTTPResponse {
         var request = HTTPRequest(
             url: url, headers: headers, deadline: earlier ?? deadline, mayRepeat: call.isIdempotent)
         request.secretQuery = secretQuery
-        return try answer(call, request).body
+        return try answer(call, request)
     }
 
     /// Sends a request with a body. `more` are additional headers.
     func send(
         _ call: Call, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
         _ more: [(String, String)] = [], until earlier: Deadline? = nil
-    ) throws(SDKError) -> SecretBytes {
-        try answer(call, self.request(call, method, url, message, more, until: earlier)).body
-    }
-
-    /// Sends a POST; returns the kind of the answering server's address, and the answer.
-    func peer(
-        _ call: Call, _ url: String, posting message: some Encodable
-    ) throws(SDKError) -> (AddressClass?, SecretBytes) {
-        let response = try answer(call, request(call, .post, url, message))
-        return (response.peer, response.body)
-    }
-
-    private func request(
-        _ call: Call, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
-        _ more: [(String, String)] = [], until earlier: Deadline? = nil
-    ) throws(SDKError) -> HTTPRequest {
+    ) throws(SDKError) -> HTTPResponse {
         let body: SecretBytes
         do { body = try JSON.encode(message) } catch { throw SDKError(.invalidArgument, "\(call.name): no JSON text") }
         var request = HTTPRequest(
             method: method, url: url, headers: [("Content-Type", "application/json; charset=UTF-8")] + headers + more,
             deadline: earlier ?? deadline)
         request.secretBody = body
-        return request
+        return try answer(call, request)
     }
 
-    /// Decodes the JSON text `answer` as a `Message`.
-    package func decode<Message: Decodable>(_ call: Call, _ answer: SecretBytes) throws(SDKError) -> Message {
+    /// Decodes the JSON text of an answer as a `Message`.
+    package func decode<Message: Decodable>(_ call: Call, _ answer: HTTPResponse) throws(SDKError) -> Message {
         do {
-            return try JSON.decode(from: answer.span)
-        } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
-    }
-
-    /// Sends a GET; returns the kind of the answering server's address, and the answer.
-    func peer(_ call: Call, _ url: String) throws(SDKError) -> (AddressClass?, SecretBytes) {
-        let request = HTTPRequest(url: url, headers: headers, deadline: deadline, mayRepeat: call.isIdempotent)
-        let response = try answer(call, request)
-        return (response.peer, response.body)
+            return try JSON.decode(from: answer.body.span)
+        } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: answer.status) }
     }
 
     /// Sends a request, with retries, and returns the answer.

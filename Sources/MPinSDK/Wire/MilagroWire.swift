@@ -8,28 +8,16 @@ import MPinWire
 /// client asks the second one itself.
 struct MilagroWire: Wire {
     let settings: WireSettings
-    let dialect: Dialect
+    /// Whether the server is one of MIRACL's MFA servers. Their HTTP status 404 means that the registration has expired.
+    let isMFA: Bool
 
-    /// The differences between Milagro's servers and MIRACL's MFA servers.
-    struct Dialect: Sendable {
-        /// The registration.
-        let register: Call
-        /// The request for the first share of the client secret.
-        let signature: Call
-        /// Whether every server of this kind gives codes that register another device. If false, only servers that say
-        /// so in their settings give them.
-        let hasRegistrationCodes: Bool
-
-        static let milagro = Dialect(register: .register, signature: .signature, hasRegistrationCodes: false)
-        /// In this dialect the HTTP status 404 of the requests `register` and `signature` means that the registration
-        /// has expired.
-        static let mfa = Dialect(register: .registerMFA, signature: .signatureMFA, hasRegistrationCodes: true)
-    }
-
+    private var registerCall: Call { isMFA ? .registerMFA : .register }
+    private var signatureCall: Call { isMFA ? .signatureMFA : .signature }
     var pinLength: Int? { settings.pinLength }
     var usesPermits: Bool { settings.usesPermits }
     var checksAccessNumbers: Bool { settings.checksAccessNumbers }
-    var givesRegistrationCodes: Bool { dialect.hasRegistrationCodes || settings.givesRegistrationCodes }
+    /// Every MFA server gives them; other servers say so in their settings.
+    var givesRegistrationCodes: Bool { isMFA || settings.givesRegistrationCodes }
 
     // MARK: Registration
 
@@ -52,7 +40,7 @@ struct MilagroWire: Wire {
     ) throws(SDKError) -> RegisterResponse {
         let url = settings.registerURL + (mpinID.map { "/\($0)" } ?? "")
         let response: RegisterResponse = try caller.decode(
-            dialect.register, try caller.send(dialect.register, .put, url, request))
+            registerCall, try caller.send(registerCall, .put, url, request))
         guard response.registrationToken.count > 0 else {
             throw SDKError(.responseParseError, "register: empty regOTT")
         }
@@ -65,11 +53,11 @@ struct MilagroWire: Wire {
         let more = pushID.map { "&pmiToken=" + percentEncoded($0) } ?? ""
         let query = SecretBytes(
             joining: [SecretBytes(utf8: "regOTT="), percentEncoded(token.secret), SecretBytes(utf8: more)])
-        let answer = try caller.get(dialect.signature, "\(settings.signatureURL)/\(mpinID)", secretQuery: query)
-        let response: SignatureResponse = try caller.decode(dialect.signature, answer)
-        let share = try checkedShare(1, response.clientSecretShare, dialect.signature)
+        let answer = try caller.get(signatureCall, "\(settings.signatureURL)/\(mpinID)", secretQuery: query)
+        let response: SignatureResponse = try caller.decode(signatureCall, answer)
+        let share = try checkedShare(1, response.clientSecretShare, signatureCall)
         guard response.params.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            throw SDKError(.responseParseError, "\(dialect.signature.name): params are no query")
+            throw SDKError(.responseParseError, "\(signatureCall.name): params are no query")
         }
         let ticket = Ticket(
             index: 2, secret: .client, url: "clientSecret?\(response.params)", isRelative: true)
@@ -147,7 +135,7 @@ struct MilagroWire: Wire {
     /// Gets the share from the static storage, which sends it as hex without JSON around it.
     func storedShare(_ ticket: Ticket, until deadline: Deadline, _ caller: Caller) throws(SDKError) -> Share? {
         guard let url = ticket.storageURL else { return nil }
-        let text = try caller.get(.permitStorage, url, until: deadline)
+        let text = try caller.get(.permitStorage, url, until: deadline).body
         return text.point.map { Share(index: ticket.index, $0) }
     }
 
@@ -162,16 +150,17 @@ struct MilagroWire: Wire {
         let request = AuthenticateRequest(
             mpinResponse: pass2, authzRequest: form.wantsCode ? true : nil, scope: form.authenticateScope)
         let headers = form.authorization.map { [("Authorization", $0)] } ?? []
-        let body = try caller.send(.authenticate, .post, url, request, headers)
+        let answer = try caller.send(.authenticate, .post, url, request, headers)
         // An application may send an empty answer.
-        if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
-        var renewal: RenewalAnswer = try caller.decode(.authenticate, body)
+        if answer.body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
+        var renewal: RenewalAnswer = try caller.decode(.authenticate, answer)
         if form.wantsKeyPermission { renewal.dvsRegister = nil }
         // The text of a demand to renew is dropped, because it may contain a share and a text is not wiped.
         if renewal.renewSecret != nil || renewal.dvsRegister != nil {
             return LoginAnswer(text: "", content: .null, pass2: pass2, renewal: renewal)
         }
-        return LoginAnswer(text: body.plainText, content: try caller.decode(.authenticate, body), pass2: pass2)
+        return LoginAnswer(
+            text: answer.body.plainText, content: try caller.decode(.authenticate, answer), pass2: pass2)
     }
 
     /// Sends the commitments; returns the server's challenge y, 32 bytes.

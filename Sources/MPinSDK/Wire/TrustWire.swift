@@ -59,14 +59,14 @@ struct TrustWire: Sendable {
         let request = TrustRegistrationRequest(
             userID: userID, deviceName: deviceName, activationToken: activationToken, publicKey: publicKey,
             pushToken: pushToken)
-        let (peer, body) = try caller.anywhere.peer(call, "\(url)/registration", posting: request)
-        let answer: TrustRegistrationResponse = try caller.decode(call, body)
+        let response = try caller.anywhere.send(call, .post, "\(url)/registration", request)
+        let answer: TrustRegistrationResponse = try caller.decode(call, response)
         try check(project: answer.projectId, call)
         guard answer.curve == "BN254CX" else { throw Self.unsupportedCurve(call) }
         guard PINDigits.lengths.contains(answer.pinLength), !answer.secretUrls.isEmpty else {
             throw SDKError(.responseParseError, "\(call.name): pinLength or secretUrls")
         }
-        return (answer, peer)
+        return (answer, response.peer)
     }
 
     /// Gets the shares of the client secret from the authorities, one request for each. A request that fails is
@@ -77,8 +77,8 @@ struct TrustWire: Sendable {
         if let kind = peer ?? AddressClass(url: url) { caller.reach = [.global, kind] }
         var shares: [Share] = []
         for (number, url) in urls.enumerated() {
-            let body = try repeated { () throws(SDKError) in try caller.get(.trustShare, url) }
-            let answer: TrustSecretResponse = try caller.decode(.trustShare, body)
+            let response = try repeated { () throws(SDKError) in try caller.get(.trustShare, url) }
+            let answer: TrustSecretResponse = try caller.decode(.trustShare, response)
             shares.append(try checkedShare(number + 1, answer.dvsClientSecret, .trustShare))
         }
         return shares
@@ -137,7 +137,7 @@ struct TrustWire: Sendable {
     }
 
     /// Repeats a request once if it fails, unless the second attempt would fail in the same way or has no time.
-    private func repeated(_ request: () throws(SDKError) -> SecretBytes) throws(SDKError) -> SecretBytes {
+    private func repeated(_ request: () throws(SDKError) -> HTTPResponse) throws(SDKError) -> HTTPResponse {
         do throws(SDKError) { return try request() } catch {
             switch error.status {
             case .canceled, .timedOut, .untrustedDomainError: throw error
