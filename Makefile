@@ -115,7 +115,7 @@ lint: packages ## formatting, citations and links, the lists of tables and of te
 	Tests/promises.py
 	Tests/tables.py
 	Tests/count_test.sh
-	Sources/Wasm/status.py --check
+	Sources/Packaging/statuses.py --check
 	$(MAKE) -C Tests/C headers
 
 abi: lib programs ## exports equal headers, nothing else; same ABI as released; loads without Swift

@@ -23,11 +23,12 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The reasons, with the numbers of `mpin.h`.
     public enum Code: Int32, Sendable, CaseIterable {
+        // Written by Sources/Packaging/statuses.py.
         /// The PIN is empty: the user cancelled.
         case pinInputCanceled = 1
         /// A cryptographic operation refused its input, or the user has no token.
         case cryptoError = 2
-        /// The store could not be read or written.
+        /// The store could not be read or written, or a record in it is damaged.
         case storageError = 3
         /// There was no HTTP answer, or it was a redirect.
         case networkError = 4
@@ -35,32 +36,36 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case responseParseError = 5
         /// The call came in the wrong order, the user is in the wrong state, or no backend is set.
         case flowError = 6
-        /// The server does not accept this identity.
+        /// The server does not accept this identity (HTTP 403).
         case identityNotAuthorized = 7
         /// The identity is not confirmed yet, or its registration has ended.
         case identityNotVerified = 8
-        /// The request came too late.
+        /// The request came too late (HTTP 408).
         case requestExpired = 9
-        /// The identity is suspended.
+        /// The identity is suspended: it gets no time permit (HTTP 410). At a MIRACL Trust project: the server no
+        /// longer accepts the identity, and its state is REVOKED.
         case revoked = 10
-        /// The PIN is wrong. The user may be blocked now: see ``User/state``.
+        /// The PIN is wrong. The user may be BLOCKED now: see ``User/state``. The token is kept. Once the operator has
+        /// unblocked the user, logins work again.
         case incorrectPIN = 11
-        /// The check digit of the access number is wrong, or the server knows no browser session with this number.
+        /// The check digit of the access number is wrong (nothing was sent), or no browser session has this number
+        /// (HTTP 412).
         case incorrectAccessNumber = 12
-        /// The server answered with an HTTP status 5xx for which there is no other code.
+        /// An HTTP status 5xx for which there is no other code.
         case httpServerError = 13
-        /// The server answered with an HTTP status 4xx for which there is no other code.
+        /// An HTTP status 4xx for which there is no other code.
         case httpRequestError = 14
-        /// HTTP status 406: the server refuses this client's User-Agent.
+        /// The server refuses this client's User-Agent (HTTP 406).
         case badUserAgent = 15
-        /// The master secret was changed: the user must register again.
+        /// The master secret was changed, or the server has lost the registration with its database. The user must
+        /// register again (HTTP 409).
         case clientSecretExpired = 16
-        /// The service does not support this client's version.
+        /// The service does not support this client's version (HTTP 412).
         case badClientVersion = 17
-        /// The request would go to a host that is not trusted, by plain http to another machine, or into a private
-        /// network that is not the backend's. Nothing was sent.
+        /// The URL is plain http to a host other than this machine, or neither http nor https; or its host is not in
+        /// the list of trusted domains, or is in a network where requests may not go. Nothing was sent.
         case untrustedDomainError = 18
-        /// The server no longer knows the registration or its code.
+        /// The server no longer knows the registration or its code (HTTP 404).
         case registrationExpired = 19
         /// The identity was made from a registration code and asks for another one, which is not allowed.
         case operationNotAllowed = 20
@@ -72,15 +77,15 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case canceled = 35
         /// The call took longer than its time limit.
         case timedOut = 36
-        /// The PIN is not 4 to 6 decimal digits; nothing was sent.
+        /// The PIN is not 4 to 6 decimal digits. Nothing was sent.
         case pinInvalid = 37
-        /// The store was written by a newer version.
+        /// The store was written by a newer version. Nothing was changed.
         case unsupportedFormat = 38
-        /// The server asks to wait.
+        /// The server asks to wait (HTTP 429); ``MPinError/retryAfter`` says how long.
         case tooManyRequests = 39
         /// The random generator of the system failed.
         case randomFailed = 40
-        /// The server sends this user another mail only later.
+        /// The server sends this user another mail only later; ``MPinError/retryAt`` says when.
         case requestBackoff = 41
         /// The activation token or QuickCode is wrong, used or expired.
         case activationTokenInvalid = 42
@@ -90,13 +95,14 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case unsupportedCurve = 44
         /// The browser's session is unknown or has ended.
         case sessionInvalid = 45
-        /// This device has no user of that id.
+        /// This device has no user of that id. Nothing was sent.
         case userNotFound = 46
         /// Nobody is logged in, or the session was cleared.
         case noCredentials = 64
         /// The access token has expired, and there is no refresh token.
         case noRefreshToken = 65
-        /// The provider refuses to renew for a reason that is not the user's. The session stays.
+        /// The provider refuses to renew for a reason that is not the user's, such as an unknown client. The session
+        /// stays.
         case renewFailed = 66
         /// The provider refuses to exchange the access token.
         case exchangeFailed = 67

@@ -44,7 +44,7 @@ package final class SDK: @unchecked Sendable {
 
     /// Removes store, users, backend, headers and trusted domains from memory.
     package func destroy() throws(SDKError) {
-        try alone(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in
+        try alone(timeout) { _ throws(SDKError) in
             core = nil
             settings = RequestSettings()
             log = nil
@@ -72,30 +72,34 @@ package final class SDK: @unchecked Sendable {
 
     // MARK: Running one operation at a time
 
-    /// Runs a flow on the initialised core when no other operation is under way. If the flow takes the PIN of `user`,
-    /// the user's factors are forgotten after every failure.
-    func perform<Result>(
-        pinOf user: User? = nil, _ flow: (Core, Caller) throws(SDKError) -> Result
-    ) throws(SDKError) -> Result {
+    /// Runs a flow on the initialised core when no other operation is under way.
+    func perform<Result>(_ flow: (Core, Caller) throws(SDKError) -> Result) throws(SDKError) -> Result {
         do throws(SDKError) {
-            let limits = try enter(timeoutMilliseconds.withLock { $0 })
+            let (core, caller) = try begin()
             defer { gate.leave() }
-            do throws(SDKError) {
-                guard let core else { throw SDKError(.flowError, "not initialised: call init first") }
-                core.limits = limits
-                try core.refresh()
-                return try flow(core, core.caller(limits, settings))
-            } catch { throw logged(error) }
+            do throws(SDKError) { return try flow(core, caller) } catch { throw logged(error) }
+        } catch { throw recorded(error) }
+    }
+
+    /// Runs a flow that takes a PIN, which it gets as a copy. After every failure the factors of `user` are forgotten; nil:
+    /// the flow finds the user itself, and forgets them.
+    func perform<Result>(
+        pinOf user: User?, _ pin: Span<UInt8>, _ flow: (Core, Caller, SecretBytes) throws(SDKError) -> Result
+    ) throws(SDKError) -> Result {
+        let pin = SecretBytes(copying: pin)
+        do throws(SDKError) {
+            let (core, caller) = try begin()
+            defer { gate.leave() }
+            do throws(SDKError) { return try flow(core, caller, pin) } catch { throw logged(error) }
         } catch {
             user?.forgetFactors()
-            errors.record(error)
-            throw error
+            throw recorded(error)
         }
     }
 
     /// Changes the settings of all requests; the core need not be initialised.
     func configure(_ change: (inout RequestSettings) throws(SDKError) -> Void) throws(SDKError) {
-        try alone(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in try change(&settings) }
+        try alone(timeout) { _ throws(SDKError) in try change(&settings) }
     }
 
     /// Runs `body` when no other operation is under way; the core need not be initialised.
@@ -104,9 +108,20 @@ package final class SDK: @unchecked Sendable {
             let limits = try enter(timeout)
             defer { gate.leave() }
             do throws(SDKError) { try body(limits) } catch { throw logged(error) }
+        } catch { throw recorded(error) }
+    }
+
+    /// Enters the gate for a flow. The caller must then call `gate.leave()`.
+    private func begin() throws(SDKError) -> (Core, Caller) {
+        let limits = try enter(timeout)
+        do throws(SDKError) {
+            guard let core else { throw SDKError(.flowError, "not initialised: call init first") }
+            core.limits = limits
+            try core.refresh()
+            return (core, core.caller(limits, settings))
         } catch {
-            errors.record(error)
-            throw error
+            defer { gate.leave() }
+            throw logged(error)
         }
     }
 
@@ -120,6 +135,12 @@ package final class SDK: @unchecked Sendable {
             throw logged(SDKError(.canceled, "cancelled before it began"))
         }
         return CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested || isCancelled() }
+    }
+
+    /// Keeps an error for ``lastError`` and returns it.
+    private func recorded(_ error: SDKError) -> SDKError {
+        errors.record(error)
+        return error
     }
 
     /// Logs an error and returns it. Must be called in the gate, which protects `log`.

@@ -9,6 +9,8 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
     package let server: ServerReport
     /// Whether a retry would fail in the same way, so that the request is not repeated.
     package let isFinal: Bool
+    /// Whether the PIN was wrong and the server accepts no other: the identity is blocked.
+    let isLastAttempt: Bool
 
     /// The details of an error answer, without its HTTP status.
     package struct ServerReport: Sendable, Equatable {
@@ -35,19 +37,22 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
 
     package init(
         _ status: Status, _ text: String, httpStatus: Int? = nil, server: ServerReport = ServerReport(),
-        isFinal: Bool = false
+        isFinal: Bool = false, isLastAttempt: Bool = false
     ) {
         self.status = status
         self.text = text
         self.httpStatus = httpStatus
         self.server = server
         self.isFinal = isFinal
+        self.isLastAttempt = isLastAttempt
     }
 
     /// The same error with another status, or with more text.
     func with(_ status: Status? = nil, adding more: String? = nil) -> SDKError {
         let words = more.map { "\(text); \($0)" } ?? text
-        return SDKError(status ?? self.status, words, httpStatus: httpStatus, server: server, isFinal: isFinal)
+        return SDKError(
+            status ?? self.status, words, httpStatus: httpStatus, server: server, isFinal: isFinal,
+            isLastAttempt: isLastAttempt && status == nil)
     }
 
     /// The error in one line: the name of the status, then the text.

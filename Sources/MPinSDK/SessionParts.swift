@@ -3,7 +3,7 @@ package import MPinSecrets
 
 /// What the session of an app uses of an initialised ``SDK``.
 package struct SessionParts: Sendable {
-    package let transport: any HTTPTransport
+    let transport: any HTTPTransport
     package let policy: HTTPPolicy
     /// Where the session is: in a file that is sealed under the key of the users, or in memory.
     package let place: any TextPlace
@@ -14,6 +14,11 @@ package struct SessionParts: Sendable {
     package let isCancelled: @Sendable () -> Bool
     /// How long one call may take.
     package let timeoutMilliseconds: UInt32
+
+    /// A caller for URLs that the app gave, and for those that its providers have named.
+    package func caller(_ limits: CallLimits) -> Caller {
+        Caller(transport: transport, policy: policy, headers: [], limits: limits, log: log)
+    }
 }
 
 extension SDK {

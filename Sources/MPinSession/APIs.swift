@@ -30,10 +30,10 @@ extension AppSession {
     package func perform(_ request: HTTPRequest, mayInteract: Bool = false) throws(SDKError) -> HTTPResponse {
         let used = try authorization(for: request.url, mayInteract: mayInteract)
         return try recorded { () throws(SDKError) in
-            let response = try requests(limits()).execute("request", authorized(request, used))
+            let response = try send(request, used)
             guard response.status == 401 else { return response }
             let newer = try authorization(for: request.url, rejected: used, mayInteract: mayInteract)
-            return try requests(limits()).execute("request", authorized(request, newer))
+            return try send(request, newer)
         }
     }
 
@@ -44,11 +44,13 @@ extension AppSession {
         if let refusal = parts.policy.refusal(of: url) { throw SDKError(.untrustedDomainError, "\(refusal)") }
     }
 
-    private func authorized(_ request: HTTPRequest, _ value: SecretText) -> HTTPRequest {
+    private func send(_ request: HTTPRequest, _ value: SecretText) throws(SDKError) -> HTTPResponse {
+        let caller = caller(limits())
         var request = request
+        request.deadline = caller.deadline
         request.headers.removeAll { $0.0.lowercased() == "authorization" }
         request.secretHeaders.append(("Authorization", value.secret))
-        return request
+        return try caller.execute(.api, request)
     }
 
     private static let scheme: SecretText = "Bearer "
@@ -74,8 +76,8 @@ extension AppSession {
             if !scope.isEmpty { form.add("scope", scope) }
             let received: ReceivedTokens
             do throws(SDKError) {
-                received = try alone { requests throws(SDKError) in
-                    try tokens("token exchange", provider, form, isRepeatable: true, requests)
+                received = try alone { caller throws(SDKError) in
+                    try tokens(.exchange, provider, form, caller)
                 }
             } catch {
                 guard error.status == .httpRequestError else { throw error }

@@ -144,7 +144,7 @@ package final class AppSession: Sendable {
         }
     }
 
-    func requests(_ limits: CallLimits) -> Requests { Requests(parts: parts, limits: limits) }
+    func caller(_ limits: CallLimits) -> Caller { parts.caller(limits) }
 
     /// Runs a call and keeps its error for ``lastError``.
     func recorded<Result>(_ call: () throws(SDKError) -> Result) throws(SDKError) -> Result {
@@ -155,11 +155,11 @@ package final class AppSession: Sendable {
     }
 
     /// Runs one of the calls that use the network without a login or a renewal, so that ``close()`` can wait for it.
-    func alone<Result>(_ call: (Requests) throws(SDKError) -> Result) throws(SDKError) -> Result {
+    func alone<Result>(_ call: (Caller) throws(SDKError) -> Result) throws(SDKError) -> Result {
         let limits = limits()
         try others.enter(until: limits.deadline)
         defer { others.leave() }
-        return try call(requests(limits))
+        return try call(caller(limits))
     }
 
     func tell(_ state: SessionState, _ provider: String) { callbacks.event?(state, provider) }

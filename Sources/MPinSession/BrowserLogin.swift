@@ -13,7 +13,7 @@ extension AppSession {
         let listener = try LoopbackURI(provider.redirectURI).map(LoopbackListener.init)
         let redirectURI = listener?.redirectURI ?? provider.redirectURI
         let request = try AuthorizationRequest(self, provider, redirectURI: redirectURI)
-        let endpoint = try endpoints(of: provider, requests(limits())).authorization
+        let endpoint = try endpoints(of: provider, caller(limits())).authorization
         _ = mailbox.take()
         let whole = limits(loginMilliseconds)
         guard open(try request.url(endpoint, provider, userID: userID)) else {

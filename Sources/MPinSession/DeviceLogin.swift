@@ -43,17 +43,16 @@ extension AppSession {
     }
 
     private func deviceCode(_ provider: Provider) throws(SDKError) -> DeviceAnswer {
-        let requests = requests(limits())
-        let endpoints = try endpoints(of: provider, requests)
+        let caller = caller(limits())
+        let endpoints = try endpoints(of: provider, caller)
         guard !endpoints.device.isEmpty else {
             throw SDKError(.invalidArgument, "the provider has no logins of devices")
         }
         var form = Form()
         let headers = addClient(provider, endpoints, to: &form)
         form.add("scope", provider.scope)
-        let response = try requests.post(
-            "device authorization", endpoints.device, form, headers, isRepeatable: true)
-        return try requests.decode("device authorization", try requests.success("device authorization", response))
+        return try caller.decode(
+            .deviceAuthorization, caller.post(.deviceAuthorization, endpoints.device, form, headers))
     }
 
     private func poll(
@@ -67,10 +66,10 @@ extension AppSession {
         while true {
             try wait(pause, whole)
             defer { pause = .after(milliseconds: seconds * 1000) }
-            let requests = requests(CallLimits(deadline: limits().deadline, isCancelled: whole.isCancelled))
+            let caller = caller(CallLimits(deadline: limits().deadline, isCancelled: whole.isCancelled))
             do throws(SDKError) {
-                let received = try tokens("token", provider, form, isRepeatable: false, requests)
-                return try record(received, provider, userID: "", scope: provider.scope, nonce: nil, requests)
+                let received = try tokens(.token, provider, form, caller)
+                return try record(received, provider, userID: "", scope: provider.scope, nonce: nil, caller)
             } catch {
                 switch (error.server.code, error.status) {
                 case ("authorization_pending", _), (_, .networkError), (_, .timedOut): continue

@@ -33,7 +33,7 @@ extension AppSession {
         }
         beginSigningIn(nil)
         tell(.signedIn, provider.name)
-        revokeEndedSessions(requests(limits()))
+        revokeEndedSessions(caller(limits()))
     }
 
     private func authenticate(_ provider: Provider, _ userID: String) throws(SDKError) -> SessionRecord {
@@ -53,7 +53,7 @@ extension AppSession {
             throw SDKError(.flowError, "the client core has no user with that id: register the user first")
         }
         // The provider is asked before the user is, so that nobody types a PIN in vain.
-        let endpoint = try endpoints(of: provider, requests(limits())).authorization
+        let endpoint = try endpoints(of: provider, caller(limits())).authorization
         var pin = try askPIN(PINRequest(provider: provider.name, userID: userID, attemptsLeft: nil))
         let request = try AuthorizationRequest(self, provider, redirectURI: provider.redirectURI)
         let accessCode = try sdk.accessCode(authorizeURL: request.url(endpoint, provider, userID: ""))
@@ -83,15 +83,15 @@ extension AppSession {
     func redeem(
         _ code: SecretText, _ request: AuthorizationRequest, _ provider: Provider, _ userID: String
     ) throws(SDKError) -> SessionRecord {
-        let requests = requests(limits())
+        let caller = caller(limits())
         var form = Form()
         form.add("grant_type", "authorization_code")
         form.add("code", code)
         form.add("redirect_uri", request.redirectURI)
         form.add("code_verifier", request.verifier)
-        let received = try tokens("token", provider, form, isRepeatable: false, requests)
+        let received = try tokens(.token, provider, form, caller)
         return try record(
-            received, provider, userID: userID, scope: provider.scope, nonce: request.nonce, requests)
+            received, provider, userID: userID, scope: provider.scope, nonce: request.nonce, caller)
     }
 }
 

@@ -20,20 +20,20 @@ extension AppSession {
         }
         guard let ended else { return }
         tell(.signedOut, ended.provider)
-        try alone { requests throws(SDKError) in
-            revokeEndedSessions(requests)
-            if everywhere { try endAtProvider(ended, requests) }
+        try alone { caller throws(SDKError) in
+            revokeEndedSessions(caller)
+            if everywhere { try endAtProvider(ended, caller) }
         }
     }
 
-    private func endAtProvider(_ ended: SessionRecord, _ requests: Requests) throws(SDKError) {
+    private func endAtProvider(_ ended: SessionRecord, _ caller: Caller) throws(SDKError) {
         let provider = try provider(ended.provider)
         if provider.login == .pin {
             // Without a backend, this process has not logged in.
             guard let user = try? sdk.user(ended.userID), user.canLogout else { return }
             return try sdk.logout(user)
         }
-        let endpoint = try endpoints(of: provider, requests).endSession
+        let endpoint = try endpoints(of: provider, caller).endSession
         guard !endpoint.isEmpty, let token = ended.idToken else { return }
         let query = percentEncodedQuery([("id_token_hint", token.plainText), ("client_id", provider.clientID)])
         guard let open = callbacks.openBrowser, open(endpoint + (endpoint.contains("?") ? "&" : "?") + query) else {
@@ -48,8 +48,8 @@ extension AppSession {
             guard let session = try store.content().session else { return }
             if let token = session.refreshToken {
                 do throws(SDKError) {
-                    try alone { requests throws(SDKError) in
-                        try revoke(token, of: try provider(session.provider), requests)
+                    try alone { caller throws(SDKError) in
+                        try revoke(token, of: try provider(session.provider), caller)
                     }
                 } catch {
                     throw SDKError(.revokeFailed, error.text, httpStatus: error.httpStatus, server: error.server)
@@ -74,11 +74,11 @@ extension AppSession {
     }
 
     /// Tells providers of the sessions that have ended here. Who cannot be reached is told next time.
-    func revokeEndedSessions(_ requests: Requests) {
+    func revokeEndedSessions(_ caller: Caller) {
         guard let waiting = try? store.content().unrevoked, !waiting.isEmpty else { return }
         for entry in waiting {
             guard let provider = try? provider(entry.provider) else { continue }
-            do throws(SDKError) { try revoke(entry.token, of: provider, requests) } catch {
+            do throws(SDKError) { try revoke(entry.token, of: provider, caller) } catch {
                 // A provider that answers will not answer otherwise later.
                 guard (400..<500).contains(error.httpStatus ?? 0), error.status != .tooManyRequests else { continue }
             }
@@ -89,14 +89,13 @@ extension AppSession {
     }
 
     /// RFC 7009. A provider without this endpoint has nothing to be told.
-    private func revoke(_ token: SecretText, of provider: Provider, _ requests: Requests) throws(SDKError) {
-        let endpoints = try endpoints(of: provider, requests)
+    private func revoke(_ token: SecretText, of provider: Provider, _ caller: Caller) throws(SDKError) {
+        let endpoints = try endpoints(of: provider, caller)
         guard !endpoints.revocation.isEmpty else { return }
         var form = Form()
         form.add("token", token)
         form.add("token_type_hint", "refresh_token")
         let headers = addClient(provider, endpoints, to: &form)
-        let answer = try requests.post("revocation", endpoints.revocation, form, headers, isRepeatable: true)
-        _ = try requests.success("revocation", answer)
+        _ = try caller.post(.revocation, endpoints.revocation, form, headers)
     }
 }

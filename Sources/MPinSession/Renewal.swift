@@ -104,16 +104,16 @@ extension AppSession {
             throw SDKError(.noRefreshToken, "the access token cannot be renewed: there is no refresh token")
         }
         let provider = try provider(session.provider)
-        let requests = requests(limits)
+        let caller = caller(limits)
         let received: ReceivedTokens
         do throws(SDKError) {
-            received = try refresh(token, need.scope, provider, requests)
+            received = try refresh(token, need.scope, provider, caller)
         } catch { throw try judged(error, session, provider, limits) }
         // The old refresh token is spent now. The new one is stored before anything else can fail.
         try change(session, limits, unless: received.answer.refresh_token) { session in
             session.refreshToken = received.answer.refresh_token ?? session.refreshToken
         }
-        return try adopt(received, session, provider, need.scope, requests)
+        return try adopt(received, session, provider, need.scope, caller)
     }
 
     static var loginRequired: SDKError {
@@ -121,25 +121,25 @@ extension AppSession {
     }
 
     private func refresh(
-        _ token: SecretText, _ scope: String?, _ provider: Provider, _ requests: Requests
+        _ token: SecretText, _ scope: String?, _ provider: Provider, _ caller: Caller
     ) throws(SDKError) -> ReceivedTokens {
         var form = Form()
         form.add("grant_type", "refresh_token")
         form.add("refresh_token", token)
         if let scope { form.add("scope", scope) }
-        return try tokens("renewal", provider, form, isRepeatable: true, requests)
+        return try tokens(.renewal, provider, form, caller)
     }
 
     /// Verifies and stores what a renewal has brought.
     private func adopt(
         _ received: ReceivedTokens, _ former: SessionRecord, _ provider: Provider, _ scope: String?,
-        _ requests: Requests
+        _ caller: Caller
     ) throws(SDKError) -> SessionRecord {
         let answer = received.answer
         if let token = answer.id_token, provider.issuer != nil {
-            _ = try verify(token, received, provider, nonce: nil, subject: former.profile.sub, requests)
+            _ = try verify(token, received, provider, nonce: nil, subject: former.profile.sub, caller)
         }
-        return try change(former, requests.limits, unless: answer.refresh_token) { session in
+        return try change(former, caller.limits, unless: answer.refresh_token) { session in
             session.accessToken = answer.access_token
             session.idToken = answer.id_token ?? session.idToken
             session.tokenType = answer.token_type ?? session.tokenType

@@ -7,76 +7,43 @@ import MPinWire
 /// milliseconds left. A provider accepts the refresh token again for 30 seconds or so.
 package func firstAttempt(of milliseconds: Int) -> UInt32 { UInt32(clamping: min(milliseconds / 2, 10_000)) }
 
-/// Sends the requests of one call to a provider.
-struct Requests {
-    let parts: SessionParts
-    let limits: CallLimits
+/// Its name in ``KeySet`` and ``IDToken``.
+typealias Requests = Caller
 
-    /// Sends a request once and returns any answer. `name` is what error texts call it. `deadline`: nil for that of the
-    /// call.
-    func execute(
-        _ name: String, _ request: HTTPRequest, until deadline: Deadline? = nil
-    ) throws(SDKError) -> HTTPResponse {
-        var request = request
-        request.deadline = deadline ?? limits.deadline
-        do throws(HTTPFailure) {
-            if let refusal = parts.policy.refusal(of: request.url) { throw refusal }
-            let response = try parts.transport.execute(request, isCancelled: limits.isCancelled)
-            parts.log?(.debug, "\(request.method.rawValue) \(request.origin): HTTP \(response.status)")
-            return response
-        } catch {
-            parts.log?(.warning, "\(request.method.rawValue) \(request.origin): \(error)")
-            throw SDKError(Self.status(error), "\(name): \(error)")
-        }
-    }
-
-    private static func status(_ failure: HTTPFailure) -> Status {
-        switch failure {
-        case .invalidURL, .insecureURL, .untrustedDomain, .forbiddenAddress: .untrustedDomainError
-        case .invalidRequest: .invalidArgument
-        case .network, .unavailable: .networkError
-        case .timedOut: .timedOut
-        case .cancelled: .canceled
-        case .answerTooLarge: .responseParseError
-        }
-    }
-
-    /// Gets a JSON document.
+/// Requests to a provider, which says in its own way why it refuses them (RFC 6749 section 5.2).
+extension Caller {
+    /// Gets a JSON document. `name` is what error texts call it.
     func document(_ name: String, _ url: String, bearer: SecretText? = nil) throws(SDKError) -> JSONValue {
-        var request = HTTPRequest(url: url, headers: [("Accept", "application/json")], deadline: limits.deadline)
+        let call = Call(name)
+        var request = HTTPRequest(url: url, headers: [("Accept", "application/json")], deadline: deadline)
         if let bearer { request.secretHeaders.append(("Authorization", ("Bearer " + bearer).secret)) }
-        return try decode(name, try success(name, try execute(name, request)))
+        return try decode(call, success(call, execute(call, request)))
     }
 
-    /// Posts a form. After a failure of the network, and if no answer comes, a repeatable one is sent once more: the
+    /// Posts a form. After a failure of the network, and if no answer comes, an idempotent one is sent once more: the
     /// provider may have got the request, and accepts it again for a while.
     func post(
-        _ name: String, _ url: String, _ form: Form, _ secretHeaders: [(String, SecretBytes)], isRepeatable: Bool
+        _ call: Call, _ url: String, _ form: Form, _ secretHeaders: [(String, SecretBytes)]
     ) throws(SDKError) -> HTTPResponse {
         var request = HTTPRequest(
             method: .post, url: url,
             headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json")],
-            deadline: limits.deadline)
+            deadline: deadline)
         request.secretHeaders = secretHeaders
         request.secretBody = form.body
-        guard isRepeatable else { return try execute(name, request) }
-        let patience = firstAttempt(of: limits.deadline.remainingMilliseconds())
-        do throws(SDKError) {
-            return try execute(name, request, until: .after(milliseconds: patience))
-        } catch {
+        guard call.isIdempotent else { return try success(call, execute(call, request)) }
+        request.deadline = .after(milliseconds: firstAttempt(of: deadline.remainingMilliseconds()))
+        let response: HTTPResponse
+        do throws(SDKError) { response = try execute(call, request) } catch {
             guard error.status == .networkError || error.status == .timedOut else { throw error }
-            return try execute(name, request)
+            request.deadline = deadline
+            response = try execute(call, request)
         }
-    }
-
-    func decode<Message: Decodable>(_ name: String, _ response: HTTPResponse) throws(SDKError) -> Message {
-        do { return try JSON.decode(from: response.body.span) } catch {
-            throw SDKError(.responseParseError, "\(name): \(error)", httpStatus: response.status)
-        }
+        return try success(call, response)
     }
 
     /// Returns an answer with status 200, and throws for any other. An OAuth error is in ``SDKError/server``.
-    func success(_ name: String, _ response: HTTPResponse) throws(SDKError) -> HTTPResponse {
+    private func success(_ call: Call, _ response: HTTPResponse) throws(SDKError) -> HTTPResponse {
         if response.status == 200 { return response }
         var report = SDKError.ServerReport()
         report.retryAfter = response.retryAfter
@@ -92,8 +59,19 @@ struct Requests {
             default: .networkError
             }
         let words = [report.code, report.text].filter { !$0.isEmpty }.map { ": \($0)" }.joined()
-        throw SDKError(status, "\(name): HTTP \(response.status)\(words)", httpStatus: response.status, server: report)
+        throw SDKError(
+            status, "\(call.name): HTTP \(response.status)\(words)", httpStatus: response.status, server: report)
     }
+}
+
+extension Call {
+    static let token = Call("token")
+    static let renewal = Call("renewal", isIdempotent: true)
+    static let exchange = Call("token exchange", isIdempotent: true)
+    static let revocation = Call("revocation", isIdempotent: true)
+    static let deviceAuthorization = Call("device authorization", isIdempotent: true)
+    /// A request of the app itself.
+    static let api = Call("request")
 }
 
 /// The body of an error answer (RFC 6749 section 5.2).

@@ -30,17 +30,16 @@ struct ReceivedTokens {
 extension AppSession {
     /// Posts a form to the token endpoint.
     func tokens(
-        _ name: String, _ provider: Provider, _ form: Form, isRepeatable: Bool, _ requests: Requests
+        _ call: Call, _ provider: Provider, _ form: Form, _ caller: Caller
     ) throws(SDKError) -> ReceivedTokens {
         var form = form
-        let endpoints = try endpoints(of: provider, requests)
+        let endpoints = try endpoints(of: provider, caller)
         let headers = addClient(provider, endpoints, to: &form)
-        let response = try requests.success(
-            name, try requests.post(name, endpoints.token, form, headers, isRepeatable: isRepeatable))
-        let answer: TokenAnswer = try requests.decode(name, response)
+        let response = try caller.post(call, endpoints.token, form, headers)
+        let answer: TokenAnswer = try caller.decode(call, response)
         guard answer.access_token.count > 0, answer.token_type?.lowercased() ?? "bearer" == "bearer",
             HeaderField.isValue(answer.access_token.secret)
-        else { throw SDKError(.responseParseError, "\(name): not a bearer token") }
+        else { throw SDKError(.responseParseError, "\(call.name): not a bearer token") }
         let now = try parts.now()
         return ReceivedTokens(answer: answer, now: now, providerNow: response.date ?? now / 1000)
     }
@@ -59,12 +58,12 @@ extension AppSession {
     }
 
     /// The endpoints of a provider, from its discovery document, which is fetched again after an hour.
-    func endpoints(of provider: Provider, _ requests: Requests) throws(SDKError) -> Endpoints {
+    func endpoints(of provider: Provider, _ caller: Caller) throws(SDKError) -> Endpoints {
         guard let issuer = provider.issuer else { return provider.endpoints }
         let deadline = discovered.withLock { $0[issuer]?.until.remainingMilliseconds() ?? 0 }
         if deadline > 0, let known = discovered.withLock({ $0[issuer]?.endpoints }) { return known }
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
-        let document = try requests.document("discovery", "\(base)/.well-known/openid-configuration")
+        let document = try caller.document("discovery", "\(base)/.well-known/openid-configuration")
         let endpoints = try Endpoints(discovery: document, issuer: issuer)
         discovered.withLock { $0[issuer] = (endpoints, .after(milliseconds: 3_600_000)) }
         return endpoints
@@ -73,40 +72,40 @@ extension AppSession {
     /// Makes the record of a new login from the provider's answer, whose ID token is verified.
     func record(
         _ received: ReceivedTokens, _ provider: Provider, userID: String, scope: String, nonce: String?,
-        _ requests: Requests
+        _ caller: Caller
     ) throws(SDKError) -> SessionRecord {
         let answer = received.answer
         var claims: JSONValue?
         if provider.issuer != nil {
             guard let token = answer.id_token else { throw SDKError(.tokenInvalid, "the provider gave no ID token") }
-            claims = try verify(token, received, provider, nonce: nonce, subject: nil, requests).claims
+            claims = try verify(token, received, provider, nonce: nonce, subject: nil, caller).claims
         }
         return SessionRecord(
             id: try randomText(), provider: provider.name, userID: userID, accessToken: answer.access_token,
             refreshToken: answer.refresh_token, idToken: answer.id_token, tokenType: answer.token_type ?? "Bearer",
             scope: answer.scope ?? scope, expiry: received.expiry,
-            profile: try profile(of: provider, answer.access_token, claims, requests))
+            profile: try profile(of: provider, answer.access_token, claims, caller))
     }
 
     func verify(
         _ token: SecretText, _ received: ReceivedTokens, _ provider: Provider, nonce: String?, subject: String?,
-        _ requests: Requests
+        _ caller: Caller
     ) throws(SDKError) -> IDToken {
         let expected = IDToken.Expectation(
             issuer: provider.issuer ?? "", clientID: provider.clientID, nonce: nonce,
             accessToken: received.answer.access_token, now: received.providerNow, subject: subject)
         return try IDToken(
-            token, expected, keys: keys, at: endpoints(of: provider, requests).keys, requests)
+            token, expected, keys: keys, at: endpoints(of: provider, caller).keys, caller)
     }
 
     /// Returns what ID token and userinfo say about the user. `claims` are those of the ID token; nil if the provider
     /// has none. A provider that does not answer leaves it at what the token says.
     private func profile(
-        of provider: Provider, _ token: SecretText, _ claims: JSONValue?, _ requests: Requests
+        of provider: Provider, _ token: SecretText, _ claims: JSONValue?, _ caller: Caller
     ) throws(SDKError) -> Profile {
         let own = try claims.map { claims throws(SDKError) in try Profile(claims, in: "ID token") }
-        let url = try endpoints(of: provider, requests).userinfo
-        guard !url.isEmpty, let told = try? requests.document("userinfo", url, bearer: token) else {
+        let url = try endpoints(of: provider, caller).userinfo
+        guard !url.isEmpty, let told = try? caller.document("userinfo", url, bearer: token) else {
             return own ?? Profile()
         }
         if let claims { try DecidingClaims.compare(claims, told, names: provider.claimNames) }

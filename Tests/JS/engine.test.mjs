@@ -1,9 +1,10 @@
 // What a client does while its engine begins, ends or fails, and while other calls are under way. A call always ends.
 
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { after, beforeEach, test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { CALLS } from "../../build/js/calls.js";
 import { FileStore } from "../../build/js/store-node.js";
 import { built, failure, freshPath, newClient } from "./support.mjs";
 import { Replay, recorded } from "./replay.mjs";
@@ -102,6 +103,18 @@ test("a browser's Worker that has answered survives errors of other code in it",
   await broken.answer();
   broken.dispatchEvent(new Event("error"));
   assert.deepEqual(await failed, ["FLOW_ERROR"]);
+});
+
+test("each call names the arguments that client.d.ts declares as PINs", () => {
+  const [, text] = readFileSync(built("client.d.ts"), "utf8").split("export declare class Client {");
+  const declared = {};
+  for (const [, name, parameters] of text.matchAll(/^ {2}(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\): Promise/gm)) {
+    declared[name] = parameters.split(",").flatMap((parameter, i) => (/: PINSource$/.test(parameter.trim()) ? [i] : []));
+  }
+  assert.deepEqual(declared.authenticateWithAppLink, CALLS.authenticateWithQRCode.pins);
+  for (const [name, { pins }] of Object.entries(CALLS)) assert.deepEqual(pins, declared[name] ?? [], name);
+  const known = Object.entries(declared).filter(([name, pins]) => pins.length && name !== "authenticateWithAppLink");
+  assert.equal(known.length, Object.values(CALLS).filter(({ pins }) => pins.length).length);
 });
 
 test("a PIN that is a text crosses to the Worker as bytes, and nothing else does", limit, async () => {

@@ -14,14 +14,8 @@ export declare const PinMapping: {
 export type PinMapping = (typeof PinMapping)[keyof typeof PinMapping];
 
 export declare const CryptoCode: {
-  readonly OK: 0;
-  readonly WRONG_PARAMETER: -11;
-  readonly INVALID_POINT: -14;
-  readonly WRONG_ORDER: -18;
-  readonly BAD_PIN: -19;
-  readonly RANDOM_FAILED: -32;
-  readonly BUFFER_TOO_SMALL: -33;
-  readonly INVALID_HANDLE: -34;
+  readonly OK: 0; readonly WRONG_PARAMETER: -11; readonly INVALID_POINT: -14; readonly WRONG_ORDER: -18;
+  readonly BAD_PIN: -19; readonly RANDOM_FAILED: -32; readonly BUFFER_TOO_SMALL: -33; readonly INVALID_HANDLE: -34;
 };
 
 export declare class CryptoError extends Error {

@@ -18,14 +18,8 @@ export const PinMapping = Object.freeze({ DECIMAL6: 0, DECIMAL4: 1, LEGACY_HASH:
 
 /** The results of the header, by their names without MPIN_CRYPTO_. */
 export const CryptoCode = Object.freeze({
-  OK: 0,
-  WRONG_PARAMETER: -11,
-  INVALID_POINT: -14,
-  WRONG_ORDER: -18,
-  BAD_PIN: -19,
-  RANDOM_FAILED: -32,
-  BUFFER_TOO_SMALL: -33,
-  INVALID_HANDLE: -34,
+  OK: 0, WRONG_PARAMETER: -11, INVALID_POINT: -14, WRONG_ORDER: -18, BAD_PIN: -19, RANDOM_FAILED: -32,
+  BUFFER_TOO_SMALL: -33, INVALID_HANDLE: -34,
 });
 
 /** A result that is not MPIN_CRYPTO_OK. */

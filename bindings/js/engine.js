@@ -1,43 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client is, in the page or in a Worker: its options, its store, its cryptography, and a function for each call.
+// What a client is, in the page or in a Worker: its options, its store and its cryptography.
 
+import { CALLS } from "./calls.js";
 import { Crypto } from "./crypto.js";
 import { MPinError, invalid } from "./error.js";
-import * as login from "./login.js";
-import * as registration from "./registration.js";
-import * as sessions from "./sessions.js";
 import { Server, timed, unlessAborted } from "./server.js";
-import * as users from "./users.js";
 import { loadWebCrypto } from "./web-crypto.js";
-
-/**
- * Each gets the engine, its arguments, and the call's `signal`, `timeout` and `session`. A call that opens a session sets
- * the last one.
- */
-const CALLS = {
-  sendVerificationEmail: registration.sendVerificationEmail,
-  getActivationToken: registration.getActivationToken,
-  register: async (...call) => users.shown(await registration.register(...call)),
-  authenticate: login.authenticate,
-  authenticateWithQRCode: login.authenticateWithQRCode,
-  authenticateWithNotificationPayload: login.authenticateWithNotificationPayload,
-  authenticateThisPage: login.authenticateThisPage,
-  generateQuickCode: login.generateQuickCode,
-  changePIN: login.changePIN,
-  sign: login.sign,
-  signWithQRCode: login.signWithQRCode,
-  fetchAccessId: sessions.fetchAccessId,
-  fetchStatus: sessions.fetchStatus,
-  sendPushNotificationForAuth: sessions.sendPushNotificationForAuth,
-  getSessionDetails: sessions.sessionDetails,
-  abortSession: sessions.abortSession,
-  allUsers: users.all,
-  getUser: users.get,
-  removeUser: users.remove,
-  importUsers: users.importUsers,
-  moveUsers: users.moveUsers,
-  exportUsers: users.exportUsers,
-};
 
 export class Engine {
   #loading;
@@ -55,7 +23,7 @@ export class Engine {
     const ending = either(signal, this.#closing.signal);
     const call = { signal: ending.signal, timeout, session };
     try {
-      const result = await CALLS[name](this, args, call);
+      const result = await CALLS[name].run(this, args, call);
       return { result, session: call.session === session ? undefined : call.session };
     } finally {
       ending.release();

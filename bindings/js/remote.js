@@ -7,22 +7,10 @@
 // A PIN crosses as bytes whose memory is handed over, so that no copy that is made here stays on this side.
 
 import { utf8 } from "./bytes.js";
+import { CALLS } from "./calls.js";
 import { MPinError, unpacked } from "./error.js";
 import { ask } from "./pin.js";
 import { canceled } from "./server.js";
-
-/** Which arguments of a call are PINs. */
-const PINS = {
-  register: [2],
-  authenticate: [1],
-  authenticateWithQRCode: [2],
-  authenticateWithNotificationPayload: [1],
-  authenticateThisPage: [1],
-  generateQuickCode: [1],
-  changePIN: [1, 2],
-  sign: [1],
-  signWithQRCode: [2],
-};
 
 export class RemoteEngine {
   #calls = new Map();
@@ -59,7 +47,8 @@ export class RemoteEngine {
       const id = this.#next++;
       const sources = [];
       const transfer = [];
-      const sent = args.map((value, i) => crossing(PINS[name]?.includes(i) ? asBytes(value) : value, sources, transfer));
+      const { pins } = CALLS[name];
+      const sent = args.map((value, i) => crossing(pins.includes(i) ? asBytes(value) : value, sources, transfer));
       const abort = () => this.#settle(id, (call) => call.reject(canceled(signal)), { id, abort: true });
       this.#calls.set(id, { resolve, reject, sources, signal, abort });
       signal?.addEventListener("abort", abort, { once: true });

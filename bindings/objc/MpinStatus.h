@@ -7,6 +7,7 @@
 /** The codes of the Milagro SDK (0 to 16) and of the MIRACL MFA SDK (0 to 21),
  * with their numbers. Codes from 32 on are new. mpin.h explains all of them. */
 typedef NS_ENUM(NSInteger, MPinStatus) {
+    /* Written by Sources/Packaging/statuses.py. */
     OK = 0,
     PIN_INPUT_CANCELED = 1,
     CRYPTO_ERROR = 2,
@@ -29,7 +30,6 @@ typedef NS_ENUM(NSInteger, MPinStatus) {
     REGISTRATION_EXPIRED = 19,
     OPERATION_NOT_ALLOWED = 20,
     VERIFICATION_FAILED = 21,
-
     INVALID_HANDLE = 32,
     INVALID_ARGUMENT = 33,
     BUFFER_TOO_SMALL = 34,
@@ -39,15 +39,13 @@ typedef NS_ENUM(NSInteger, MPinStatus) {
     UNSUPPORTED_FORMAT = 38,
     TOO_MANY_REQUESTS = 39,
     RANDOM_FAILED = 40,
-
     REQUEST_BACKOFF = 41,
     ACTIVATION_TOKEN_INVALID = 42,
     PROJECT_MISMATCH = 43,
     UNSUPPORTED_CURVE = 44,
     SESSION_INVALID = 45,
     USER_NOT_FOUND = 46,
-
-    FORKED = 75
+    FORKED = 75,
 };
 
 /** The result of a call. */

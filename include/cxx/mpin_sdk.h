@@ -152,9 +152,9 @@ public:
     class Status {
     public:
         enum Code {
+            /* Written by Sources/Packaging/statuses.py. */
             OK = MPIN_OK,
             PIN_INPUT_CANCELED = MPIN_PIN_INPUT_CANCELED,
-            PIN_INPUT_CANCELLED = MPIN_PIN_INPUT_CANCELED,
             CRYPTO_ERROR = MPIN_CRYPTO_ERROR,
             STORAGE_ERROR = MPIN_STORAGE_ERROR,
             NETWORK_ERROR = MPIN_NETWORK_ERROR,
@@ -201,7 +201,8 @@ public:
             PROVIDER_UNKNOWN = MPIN_PROVIDER_UNKNOWN,
             LOGIN_REFUSED = MPIN_LOGIN_REFUSED,
             TOKEN_INVALID = MPIN_TOKEN_INVALID,
-            FORKED = MPIN_FORKED
+            FORKED = MPIN_FORKED,
+            PIN_INPUT_CANCELLED = MPIN_PIN_INPUT_CANCELED
         };
 
         Status() : m_statusCode(OK) {}

@@ -20,7 +20,7 @@ package enum MPinID {
 
     /// Checks the form of an M-Pin ID of MIRACL Trust, whose content only the server knows (TRUST wire section 2.1), and
     /// returns it in lower case.
-    static func checkForm(_ mpinID: String, _ call: ServerCall) throws(SDKError) -> String {
+    static func checkForm(_ mpinID: String, _ call: Call) throws(SDKError) -> String {
         guard mpinID.utf8.count <= maxDigits, let bytes = Hex.decode(mpinID), !bytes.isEmpty else {
             throw SDKError(.responseParseError, "\(call.name): the M-Pin ID is not hex")
         }

@@ -61,12 +61,17 @@ extension SDK {
             let answer = try caller.anywhere.get(.service, "\(base)/service")
             let response: ServiceResponse = try caller.decode(.service, answer)
             guard response.type == "online" else {
-                throw SDKError(.responseParseError, "\(ServerCall.service.name): of another type than online")
+                throw SDKError(.responseParseError, "\(Call.service.name): of another type than online")
             }
             return Service(
                 name: response.name, backend: response.url, prefix: response.rps_prefix, logoURL: response.logo_url)
         }
     }
+}
+
+extension Call {
+    package static let clientSettings = Call("client settings", isIdempotent: true)
+    package static let service = Call("service details", isIdempotent: true, meanings: [412: .badClientVersion])
 }
 
 extension Core {
@@ -91,9 +96,9 @@ extension Core {
         guard !base.isEmpty else { throw SDKError(.invalidArgument, "the backend's URL is empty") }
         let prefix = (prefix ?? rpsPrefix).split(separator: "/").joined(separator: "/")
         let path = prefix.isEmpty ? "clientSettings" : "\(prefix)/clientSettings"
-        let (peer, answer) = try caller.anywhere.peer(.clientSettings, "\(base)/\(path)")
+        let answer = try caller.anywhere.get(.clientSettings, "\(base)/\(path)")
         var backend = try Backend(url: base, settings: caller.decode(.clientSettings, answer))
-        if let kind = peer ?? AddressClass(url: base) { backend.reach.insert(kind) }
+        if let kind = answer.peer ?? AddressClass(url: base) { backend.reach.insert(kind) }
         return backend
     }
 }

@@ -25,8 +25,7 @@ extension SDK {
     package func finishAuthenticationAN(
         _ user: User, pin: Span<UInt8>, accessNumber: String
     ) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
-        try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             _ = try core.logIn(user, pin, .browser(accessNumber), caller)
         }
     }
@@ -36,8 +35,7 @@ extension SDK {
     package func finishAuthenticationMFA(
         _ user: User, pin: Span<UInt8>, accessCode: String? = nil
     ) throws(SDKError) -> String {
-        let pin = SecretBytes(copying: pin)
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             try core.logIn(user, pin, .authorizationCode(accessCode), caller).code
         }
     }
@@ -79,6 +77,10 @@ extension SDK {
             return String(code)
         }
     }
+}
+
+extension Call {
+    package static let authorize = Call("authorize")
 }
 
 extension Core {

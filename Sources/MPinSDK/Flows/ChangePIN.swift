@@ -7,8 +7,8 @@ extension SDK {
     /// digits. State: REGISTERED, unchanged. If `old` is wrong, a new login is needed before the next call. So every
     /// guess of the old PIN costs a login, and the server counts the logins with wrong PINs.
     package func changePIN(_ user: User, old: Span<UInt8>, new: Span<UInt8>) throws(SDKError) {
-        let (old, new) = (SecretBytes(copying: old), SecretBytes(copying: new))
-        try perform(pinOf: user) { core, _ throws(SDKError) in
+        let new = SecretBytes(copying: new)
+        try perform(pinOf: user, old) { core, _, old throws(SDKError) in
             let factors = user.takeFactors()
             try core.check(user, allows: .pinChanged)
             guard let proven = user.provenPIN else { throw SDKError(.flowError, "no login just before") }

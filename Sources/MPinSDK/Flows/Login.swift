@@ -16,8 +16,7 @@ extension SDK {
     /// Proves PIN and token to the server. State afterwards: REGISTERED, or BLOCKED if the PIN was wrong and no attempt
     /// is left. Returns the answer of the application, a JSON text.
     package func finishAuthentication(_ user: User, pin: Span<UInt8>) throws(SDKError) -> String {
-        let pin = SecretBytes(copying: pin)
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             try core.logIn(user, pin, .plain, caller).text
         }
     }
@@ -27,8 +26,7 @@ extension SDK {
 
     /// Logs in and gets a one-time password.
     package func finishAuthenticationOTP(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {
-        let pin = SecretBytes(copying: pin)
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             try core.logIn(user, pin, .otp, caller).otp
         }
     }
@@ -45,8 +43,7 @@ extension SDK {
     /// Logs in and gets a code that registers another device of the same user. Some servers give no code to an identity
     /// that was registered with such a code itself.
     package func finishAuthenticationRegCode(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {
-        let pin = SecretBytes(copying: pin)
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             try core.checkRegistrationCodes(user)
             do throws(SDKError) {
                 return try core.logIn(user, pin, .registrationCode, caller).otp
@@ -246,9 +243,4 @@ extension User {
 
     /// Forgets the factors after a call that failed before it used them.
     package func forgetFactors() { update { $0.factors = [] } }
-}
-
-extension SDKError {
-    /// Whether the server says that no further attempt is allowed.
-    var isLastAttempt: Bool { status == .incorrectPIN && httpStatus == 410 }
 }

@@ -117,8 +117,7 @@ extension SDK {
     /// Makes the token for the PIN and stores it. Then reports the end of the registration to a server that wants this
     /// report. State: STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
     package func finishRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
-        try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             let factors = user.takeFactors()
             let state = try core.next(user, .registrationFinished)
             guard let registration = user.registration, let clientSecret = registration.clientSecret else {

@@ -12,9 +12,8 @@ extension SDK {
     package func sign(
         _ user: User, hash: Span<UInt8>, pin: Span<UInt8>, epochTime: Int64 = 0, authzToken: String? = nil
     ) throws(SDKError) -> Signature {
-        let pin = SecretBytes(copying: pin)
         let hash = hash.withUnsafeBufferPointer { Array($0) }
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        return try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             let factors = user.takeFactors()
             try core.check(user, allows: .signed)
             guard let signing = user.record.signing else { throw SDKError(.flowError, "the user cannot sign") }

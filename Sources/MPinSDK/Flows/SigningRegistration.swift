@@ -9,8 +9,7 @@ extension SDK {
     /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret. State: REGISTERED,
     /// unchanged. Afterwards only the signing PIN is missing.
     package func startRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
-        try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             let factors = user.takeFactors()
             try core.check(user, allows: .signingStarted)
             try core.checkNoKeyPair(user.record)
@@ -24,8 +23,7 @@ extension SDK {
 
     /// Makes the signing token with the signing PIN and stores it. Sends nothing.
     package func finishRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
-        try perform(pinOf: user) { core, _ throws(SDKError) in
+        try perform(pinOf: user, pin) { core, _, pin throws(SDKError) in
             let factors = user.takeFactors()
             try core.check(user, allows: .signingFinished)
             guard let registration = user.signingRegistration else {
@@ -92,7 +90,7 @@ extension Core {
 
     /// Checks the names of the D-TAs. Throws if the text is too long for the signatures that will contain it, or is not
     /// visible ASCII.
-    func checkedDTAs(_ dtas: String, _ call: ServerCall = .signingRegister) throws(SDKError) -> String {
+    func checkedDTAs(_ dtas: String, _ call: Call = .signingRegister) throws(SDKError) -> String {
         guard dtas.utf8.count < 1024, dtas.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw SDKError(.responseParseError, "\(call.name): dtas")
         }

@@ -32,8 +32,8 @@ struct Backend: Sendable {
     func wire(_ name: WireName) throws(SDKError) -> any Wire {
         guard let settings else { throw Self.needsTrust }
         return switch name {
-        case .milagro: MilagroWire(settings: settings, dialect: .milagro)
-        case .mfa: MilagroWire(settings: settings, dialect: .mfa)
+        case .milagro: MilagroWire(settings: settings, isMFA: false)
+        case .mfa: MilagroWire(settings: settings, isMFA: true)
         case .trust: throw Self.needsTrust
         }
     }

@@ -13,20 +13,21 @@ package struct CallLimits: Sendable {
     }
 }
 
-/// Sends the requests of one operation. The operation's deadline and cancel apply to each of them.
-struct Caller {
+/// Sends the requests of one operation, of the client core or of a session. The operation's deadline and cancel apply to
+/// each of them.
+package struct Caller {
     let transport: any HTTPTransport
     /// Every URL is checked against this policy before it reaches the transport, because the program's own transport
     /// may not check it.
     let policy: HTTPPolicy
     /// The client id and the program's custom headers.
     let headers: [(String, String)]
-    let limits: CallLimits
+    package let limits: CallLimits
     /// The networks to which the URLs in the backend's answers may lead; nil: any.
     var reach: Set<AddressClass>?
-    let retryMilliseconds: UInt32
+    var retryMilliseconds = Retries.usualMilliseconds
     let log: Log?
-    var deadline: Deadline { limits.deadline }
+    package var deadline: Deadline { limits.deadline }
 
     /// A caller for URLs that the program itself gave. Such URLs may lead to any network.
     var anywhere: Caller {
@@ -36,78 +37,66 @@ struct Caller {
     }
 
     func get(
-        _ call: ServerCall, _ url: String, secretQuery: SecretBytes? = nil, until earlier: Deadline? = nil
-    ) throws(SDKError) -> SecretBytes {
+        _ call: Call, _ url: String, secretQuery: SecretBytes? = nil, until earlier: Deadline? = nil
+    ) throws(SDKError) -> HTTPResponse {
         var request = HTTPRequest(
             url: url, headers: headers, deadline: earlier ?? deadline, mayRepeat: call.isIdempotent)
         request.secretQuery = secretQuery
-        return try answer(call, request).body
+        return try answer(call, request)
     }
 
     /// Sends a request with a body. `more` are additional headers.
     func send(
-        _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
+        _ call: Call, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
         _ more: [(String, String)] = [], until earlier: Deadline? = nil
-    ) throws(SDKError) -> SecretBytes {
-        try answer(call, self.request(call, method, url, message, more, until: earlier)).body
-    }
-
-    /// Sends a POST; returns the kind of the answering server's address, and the answer.
-    func peer(
-        _ call: ServerCall, _ url: String, posting message: some Encodable
-    ) throws(SDKError) -> (AddressClass?, SecretBytes) {
-        let response = try answer(call, request(call, .post, url, message))
-        return (response.peer, response.body)
-    }
-
-    private func request(
-        _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
-        _ more: [(String, String)] = [], until earlier: Deadline? = nil
-    ) throws(SDKError) -> HTTPRequest {
+    ) throws(SDKError) -> HTTPResponse {
         let body: SecretBytes
         do { body = try JSON.encode(message) } catch { throw SDKError(.invalidArgument, "\(call.name): no JSON text") }
         var request = HTTPRequest(
             method: method, url: url, headers: [("Content-Type", "application/json; charset=UTF-8")] + headers + more,
             deadline: earlier ?? deadline)
         request.secretBody = body
-        return request
+        return try answer(call, request)
     }
 
-    /// Decodes the JSON text `answer` as a `Message`.
-    func decode<Message: Decodable>(_ call: ServerCall, _ answer: SecretBytes) throws(SDKError) -> Message {
+    /// Decodes the JSON text of an answer as a `Message`.
+    package func decode<Message: Decodable>(_ call: Call, _ answer: HTTPResponse) throws(SDKError) -> Message {
         do {
-            return try JSON.decode(from: answer.span)
-        } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
-    }
-
-    /// Sends a GET; returns the kind of the answering server's address, and the answer.
-    func peer(_ call: ServerCall, _ url: String) throws(SDKError) -> (AddressClass?, SecretBytes) {
-        let request = HTTPRequest(url: url, headers: headers, deadline: deadline, mayRepeat: call.isIdempotent)
-        let response = try answer(call, request)
-        return (response.peer, response.body)
+            return try JSON.decode(from: answer.body.span)
+        } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: answer.status) }
     }
 
     /// Sends a request, with retries, and returns the answer.
-    private func answer(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
-        if let refusal = policy.refusal(of: request.url, reach: reach) { throw Self.error(call, refusal) }
-        var request = request
-        request.reach = reach
+    private func answer(_ call: Call, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
         var retries = Retries(deadline: request.deadline, firstPauseMilliseconds: retryMilliseconds)
         while true {
-            let failure: SDKError
-            let start = monotonicNanoseconds()
-            do throws(HTTPFailure) {
-                let response = try transport.execute(request, isCancelled: limits.isCancelled)
-                tell(.debug, request, since: start, "HTTP \(response.status), \(response.body.count) bytes")
+            do throws(SDKError) {
+                let response = try execute(call, request)
                 let status = call.status(http: response.status)
                 if status == .ok { return response }
-                failure = Self.error(call, status, response)
+                throw Self.error(call, status, response)
             } catch {
-                tell(.warning, request, since: start, "\(error)")
-                failure = Self.error(call, error)
+                guard call.isIdempotent, let pause = retries.pause(after: error) else { throw error }
+                try wait(pause, call)
             }
-            guard call.isIdempotent, let pause = retries.pause(after: failure) else { throw failure }
-            try wait(pause, call)
+        }
+    }
+
+    /// Sends a request once and returns any answer. Inlined, because a copy of the PIN could be left in each stack frame
+    /// between a flow that gets one and its requests.
+    @inline(__always)
+    package func execute(_ call: Call, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
+        var request = request
+        request.reach = reach
+        let start = monotonicNanoseconds()
+        do throws(HTTPFailure) {
+            if let refusal = policy.refusal(of: request.url, reach: reach) { throw refusal }
+            let response = try transport.execute(request, isCancelled: limits.isCancelled)
+            tell(.debug, request, since: start, "HTTP \(response.status), \(response.body.count) bytes")
+            return response
+        } catch {
+            tell(.warning, request, since: start, "\(error)")
+            throw Self.error(call, error)
         }
     }
 
@@ -121,14 +110,14 @@ struct Caller {
         log(level, "\(request.method.rawValue) \(request.origin): \(outcome()) in \(milliseconds) ms")
     }
 
-    private static func error(_ call: ServerCall, _ status: Status, _ response: HTTPResponse) -> SDKError {
+    private static func error(_ call: Call, _ status: Status, _ response: HTTPResponse) -> SDKError {
         let report = SDKError.ServerReport(response)
         let words = report.text.isEmpty ? "" : ": \(report.text)"
         let id = report.requestID.isEmpty ? "" : " (request \(report.requestID))"
         let hint = hint(status, report).map { ": \($0)" } ?? ""
         return SDKError(
-            status, "\(call.name): HTTP \(response.status)\(words)\(id)\(hint)", httpStatus: response.status,
-            server: report)
+            call.status(code: report.code) ?? status, "\(call.name): HTTP \(response.status)\(words)\(id)\(hint)",
+            httpStatus: response.status, server: report, isLastAttempt: response.status == call.lastAttempt)
     }
 
     /// An explanation for a status whose name does not suffice; nil for any other status.
@@ -146,14 +135,14 @@ struct Caller {
 
     /// Waits until the end of the pause, which must be before the deadline. Throws if the operation is cancelled
     /// meanwhile.
-    private func wait(_ pause: Deadline, _ call: ServerCall) throws(SDKError) {
+    private func wait(_ pause: Deadline, _ call: Call) throws(SDKError) {
         while pause.remainingMilliseconds() > 0 {
             guard !limits.isCancelled() else { throw Self.error(call, .cancelled) }
             pause.sleep(atMost: 50)
         }
     }
 
-    private static func error(_ call: ServerCall, _ failure: HTTPFailure) -> SDKError {
+    private static func error(_ call: Call, _ failure: HTTPFailure) -> SDKError {
         let status: Status =
             switch failure {
             case .invalidURL, .insecureURL, .untrustedDomain, .forbiddenAddress: .untrustedDomainError

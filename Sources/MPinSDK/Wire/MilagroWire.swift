@@ -8,29 +8,16 @@ import MPinWire
 /// client asks the second one itself.
 struct MilagroWire: Wire {
     let settings: WireSettings
-    let dialect: Dialect
+    /// Whether the server is one of MIRACL's MFA servers. Their HTTP status 404 means that the registration has expired.
+    let isMFA: Bool
 
-    /// The differences between Milagro's servers and MIRACL's MFA servers.
-    struct Dialect: Sendable {
-        /// The kind of the registration request. It determines what the HTTP statuses of the answers mean.
-        let register: ServerCall
-        /// The kind of the request for the first share of the client secret. It determines what the HTTP statuses of
-        /// the answers mean.
-        let signature: ServerCall
-        /// Whether every server of this kind gives codes that register another device. If false, only servers that say
-        /// so in their settings give them.
-        let hasRegistrationCodes: Bool
-
-        static let milagro = Dialect(register: .register, signature: .signature, hasRegistrationCodes: false)
-        /// In this dialect the HTTP status 404 of the requests `register` and `signature` means that the registration
-        /// has expired.
-        static let mfa = Dialect(register: .registerMFA, signature: .signatureMFA, hasRegistrationCodes: true)
-    }
-
+    private var registerCall: Call { isMFA ? .registerMFA : .register }
+    private var signatureCall: Call { isMFA ? .signatureMFA : .signature }
     var pinLength: Int? { settings.pinLength }
     var usesPermits: Bool { settings.usesPermits }
     var checksAccessNumbers: Bool { settings.checksAccessNumbers }
-    var givesRegistrationCodes: Bool { dialect.hasRegistrationCodes || settings.givesRegistrationCodes }
+    /// Every MFA server gives them; other servers say so in their settings.
+    var givesRegistrationCodes: Bool { isMFA || settings.givesRegistrationCodes }
 
     // MARK: Registration
 
@@ -41,7 +28,7 @@ struct MilagroWire: Wire {
     func finishVerification(
         _ request: ConfirmationRequest, _ caller: Caller
     ) throws(SDKError) -> ConfirmationResponse {
-        let call = ServerCall.verificationConfirmation
+        let call = Call.verificationConfirmation
         let url = "\(settings.verificationURL)/confirmation"
         let response: ConfirmationResponse = try caller.decode(call, try caller.send(call, .post, url, request))
         guard !response.actToken.isEmpty else { throw SDKError(.responseParseError, "\(call.name): empty token") }
@@ -53,7 +40,7 @@ struct MilagroWire: Wire {
     ) throws(SDKError) -> RegisterResponse {
         let url = settings.registerURL + (mpinID.map { "/\($0)" } ?? "")
         let response: RegisterResponse = try caller.decode(
-            dialect.register, try caller.send(dialect.register, .put, url, request))
+            registerCall, try caller.send(registerCall, .put, url, request))
         guard response.registrationToken.count > 0 else {
             throw SDKError(.responseParseError, "register: empty regOTT")
         }
@@ -66,14 +53,14 @@ struct MilagroWire: Wire {
         let more = pushID.map { "&pmiToken=" + percentEncoded($0) } ?? ""
         let query = SecretBytes(
             joining: [SecretBytes(utf8: "regOTT="), percentEncoded(token.secret), SecretBytes(utf8: more)])
-        let answer = try caller.get(dialect.signature, "\(settings.signatureURL)/\(mpinID)", secretQuery: query)
-        let response: SignatureResponse = try caller.decode(dialect.signature, answer)
-        let share = try checkedShare(1, response.clientSecretShare, dialect.signature)
+        let answer = try caller.get(signatureCall, "\(settings.signatureURL)/\(mpinID)", secretQuery: query)
+        let response: SignatureResponse = try caller.decode(signatureCall, answer)
+        let share = try checkedShare(1, response.clientSecretShare, signatureCall)
         guard response.params.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            throw SDKError(.responseParseError, "\(dialect.signature.name): params are no query")
+            throw SDKError(.responseParseError, "\(signatureCall.name): params are no query")
         }
         let ticket = Ticket(
-            index: 2, call: .secondClientSecret, url: "clientSecret?\(response.params)", isRelative: true)
+            index: 2, secret: .client, url: "clientSecret?\(response.params)", isRelative: true)
         return ShareOffer(
             shares: [share], tickets: [ticket], reportsEnd: response.setupDone == true)
     }
@@ -87,13 +74,13 @@ struct MilagroWire: Wire {
     }
 
     func registerKey(_ request: SigningRegisterRequest, _ caller: Caller) throws(SDKError) -> KeyOffer {
-        let call = ServerCall.signingRegister
+        let call = Call.signingRegister
         let response: SigningRegisterResponse = try caller.decode(
             call, try caller.send(call, .post, settings.signingRegisterURL, request))
         try checkCurve(response.curve, call)
         let offer = ShareOffer(
             shares: [try checkedShare(1, response.dvsClientSecretShare, call)],
-            tickets: [Ticket(index: 2, call: .secondSigningShare, url: response.cs2url)])
+            tickets: [Ticket(index: 2, secret: .signing, url: response.cs2url)])
         return KeyOffer(mpinID: response.mpinId, dtas: response.dtas, offer: offer)
     }
 
@@ -101,7 +88,7 @@ struct MilagroWire: Wire {
         try checkCurve(share.curve, .authenticate)
         return ShareOffer(
             shares: [try checkedShare(1, share.clientSecretShare, .authenticate)],
-            tickets: [Ticket(index: 2, call: .secondClientSecret, url: share.cs2url)])
+            tickets: [Ticket(index: 2, secret: .client, url: share.cs2url)])
     }
 
     // MARK: Shares
@@ -110,13 +97,13 @@ struct MilagroWire: Wire {
         let response: RPSTimePermitResponse = try caller.decode(
             .timePermit, try caller.get(.timePermit, "\(settings.timePermitsURL)/\(mpinID)"))
         guard response.date > 0, let first = response.timePermit.point else {
-            throw SDKError(.responseParseError, "\(ServerCall.timePermit.name): no date or no point")
+            throw SDKError(.responseParseError, "\(Call.timePermit.name): no date or no point")
         }
         let hash = Hex.encode(SHA256.hash(try MPinID.bytes(mpinID)))
         let query = percentEncodedQuery([
             ("hash_mpin_id", hash), ("app_id", settings.appID), ("mobile", "1"), ("signature", response.signature),
         ])
-        var ticket = Ticket(index: 2, call: .secondTimePermit, url: "timePermit?\(query)", isRelative: true)
+        var ticket = Ticket(index: 2, secret: .permit, url: "timePermit?\(query)", isRelative: true)
         if !settings.timePermitsStorageURL.isEmpty {
             let path = "\(percentEncoded(settings.appID))/\(response.date)/\(hash)"
             ticket.storageURL = "\(settings.timePermitsStorageURL)/\(path)"
@@ -125,28 +112,30 @@ struct MilagroWire: Wire {
     }
 
     func share(_ ticket: Ticket, _ caller: Caller) throws(SDKError) -> Share {
-        let base = ticket.isRelative ? settings.certivoxURL : ""
-        let answer = try caller.get(ticket.call, base + ticket.url)
-        switch ticket.call {
-        case .secondTimePermit:
-            let response: TimePermitResponse = try caller.decode(ticket.call, answer)
+        let url = (ticket.isRelative ? settings.certivoxURL : "") + ticket.url
+        switch ticket.secret {
+        case .client:
+            let call = Call.secondClientSecret
+            let response: ClientSecretResponse = try caller.decode(call, try caller.get(call, url))
+            return try checkedShare(ticket.index, response.clientSecret, call)
+        case .signing:
+            let call = Call.secondSigningShare
+            let response: SigningShareResponse = try caller.decode(call, try caller.get(call, url))
+            return try checkedShare(ticket.index, response.dvsClientSecret, call)
+        case .permit:
+            let call = Call.secondTimePermit
+            let response: TimePermitResponse = try caller.decode(call, try caller.get(call, url))
             guard let share = response.timePermit.point else {
-                throw SDKError(.responseParseError, "\(ticket.call.name): no point")
+                throw SDKError(.responseParseError, "\(call.name): no point")
             }
             return Share(index: ticket.index, share)
-        case .secondSigningShare:
-            let response: SigningShareResponse = try caller.decode(ticket.call, answer)
-            return try checkedShare(ticket.index, response.dvsClientSecret, ticket.call)
-        default:
-            let response: ClientSecretResponse = try caller.decode(ticket.call, answer)
-            return try checkedShare(ticket.index, response.clientSecret, ticket.call)
         }
     }
 
     /// Gets the share from the static storage, which sends it as hex without JSON around it.
     func storedShare(_ ticket: Ticket, until deadline: Deadline, _ caller: Caller) throws(SDKError) -> Share? {
         guard let url = ticket.storageURL else { return nil }
-        let text = try caller.get(.permitStorage, url, until: deadline)
+        let text = try caller.get(.permitStorage, url, until: deadline).body
         return text.point.map { Share(index: ticket.index, $0) }
     }
 
@@ -161,16 +150,17 @@ struct MilagroWire: Wire {
         let request = AuthenticateRequest(
             mpinResponse: pass2, authzRequest: form.wantsCode ? true : nil, scope: form.authenticateScope)
         let headers = form.authorization.map { [("Authorization", $0)] } ?? []
-        let body = try caller.send(.authenticate, .post, url, request, headers)
+        let answer = try caller.send(.authenticate, .post, url, request, headers)
         // An application may send an empty answer.
-        if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
-        var renewal: RenewalAnswer = try caller.decode(.authenticate, body)
+        if answer.body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
+        var renewal: RenewalAnswer = try caller.decode(.authenticate, answer)
         if form.wantsKeyPermission { renewal.dvsRegister = nil }
         // The text of a demand to renew is dropped, because it may contain a share and a text is not wiped.
         if renewal.renewSecret != nil || renewal.dvsRegister != nil {
             return LoginAnswer(text: "", content: .null, pass2: pass2, renewal: renewal)
         }
-        return LoginAnswer(text: body.plainText, content: try caller.decode(.authenticate, body), pass2: pass2)
+        return LoginAnswer(
+            text: answer.body.plainText, content: try caller.decode(.authenticate, answer), pass2: pass2)
     }
 
     /// Sends the commitments; returns the server's challenge y, 32 bytes.
@@ -226,8 +216,45 @@ struct MilagroWire: Wire {
     }
 }
 
+/// The requests of this wire.
+extension Call {
+    package static let verification = Call("verification", refusal: .verificationFailed)
+    package static let verificationConfirmation = Call("confirmation of the user id", refusal: .verificationFailed)
+    package static let register = Call("register", meanings: [403: .identityNotAuthorized])
+    /// ``register`` at a MIRACL MFA server.
+    package static let registerMFA = Call(
+        "register", meanings: [403: .identityNotAuthorized, 404: .registrationExpired])
+    package static let signature = Call(
+        "first client secret share", meanings: [400: .identityNotVerified, 401: .identityNotVerified])
+    /// ``signature`` at a MIRACL MFA server.
+    package static let signatureMFA = Call(
+        "first client secret share",
+        meanings: [400: .identityNotVerified, 401: .identityNotVerified, 404: .registrationExpired])
+    package static let secondClientSecret = Call(
+        "second client secret share", isIdempotent: true, meanings: [408: .requestExpired])
+    package static let setupDone = Call("end of the registration")
+    package static let timePermit = Call("first time permit share", isIdempotent: true, meanings: [410: .revoked])
+    /// Not repeated, because the second D-TA is asked instead.
+    package static let permitStorage = Call("permit storage")
+    package static let secondTimePermit = Call(
+        "second time permit share", isIdempotent: true, meanings: [410: .revoked])
+    package static let codeStatus = Call("code status")
+    package static let pass1 = Call("pass 1")
+    package static let pass2 = Call("pass 2")
+    package static let authenticate = Call(
+        "authenticate",
+        meanings: [
+            401: .incorrectPIN, 403: .identityNotAuthorized, 408: .requestExpired, 409: .clientSecretExpired,
+            412: .incorrectAccessNumber,
+        ], lastAttempt: 410)
+    package static let logout = Call("logout")
+    package static let signingRegister = Call("registration of the signing key", meanings: [408: .requestExpired])
+    package static let secondSigningShare = Call(
+        "second signing secret share", isIdempotent: true, meanings: [408: .requestExpired])
+}
+
 /// Throws if the share is not a point. Such a share must not be kept, because it would make all later steps fail.
-func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(SDKError) -> Share {
+func checkedShare(_ index: Int, _ share: SecretHex, _ call: Call) throws(SDKError) -> Share {
     guard share.secret.count == MPinSize.g1 else {
         throw SDKError(.responseParseError, "\(call.name): the share has not \(MPinSize.g1) bytes")
     }
@@ -238,7 +265,7 @@ func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(S
 }
 
 /// Throws if the server names another curve for the key.
-func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
+func checkCurve(_ name: String?, _ call: Call) throws(SDKError) {
     guard name == nil || name == "BN254CX" else {
         throw SDKError(.cryptoError, "\(call.name): keys on another curve than BN254CX")
     }
@@ -267,7 +294,7 @@ extension Session {
     /// equal, and if a member is empty, its other name is tried.
     init(_ answer: JSONValue) throws(SDKError) {
         guard case .object(let members) = answer else {
-            throw SDKError(.responseParseError, "\(ServerCall.codeStatus.name): not a JSON object")
+            throw SDKError(.responseParseError, "\(Call.codeStatus.name): not a JSON object")
         }
         func text(_ names: String...) -> String {
             for (name, value) in members {

@@ -42,7 +42,7 @@ struct TrustWire: Sendable {
             .trustConfirmation, "verification/confirmation", TrustConfirmationRequest(userID: userID, code: code),
             caller)
         guard !answer.actToken.isEmpty else {
-            throw SDKError(.responseParseError, "\(ServerCall.trustConfirmation.name): empty token")
+            throw SDKError(.responseParseError, "\(Call.trustConfirmation.name): empty token")
         }
         try check(project: answer.projectId, .trustConfirmation)
         return answer
@@ -55,20 +55,18 @@ struct TrustWire: Sendable {
     func register(
         _ userID: String, _ activationToken: String, publicKey: String, pushToken: String?, _ caller: Caller
     ) throws(SDKError) -> (answer: TrustRegistrationResponse, peer: AddressClass?) {
-        let call = ServerCall.trustRegistration
+        let call = Call.trustRegistration
         let request = TrustRegistrationRequest(
             userID: userID, deviceName: deviceName, activationToken: activationToken, publicKey: publicKey,
             pushToken: pushToken)
-        let (peer, body) = try judging(call) { () throws(SDKError) in
-            try caller.anywhere.peer(call, "\(url)/registration", posting: request)
-        }
-        let answer: TrustRegistrationResponse = try caller.decode(call, body)
+        let response = try caller.anywhere.send(call, .post, "\(url)/registration", request)
+        let answer: TrustRegistrationResponse = try caller.decode(call, response)
         try check(project: answer.projectId, call)
         guard answer.curve == "BN254CX" else { throw Self.unsupportedCurve(call) }
         guard PINDigits.lengths.contains(answer.pinLength), !answer.secretUrls.isEmpty else {
             throw SDKError(.responseParseError, "\(call.name): pinLength or secretUrls")
         }
-        return (answer, peer)
+        return (answer, response.peer)
     }
 
     /// Gets the shares of the client secret from the authorities, one request for each. A request that fails is
@@ -79,10 +77,8 @@ struct TrustWire: Sendable {
         if let kind = peer ?? AddressClass(url: url) { caller.reach = [.global, kind] }
         var shares: [Share] = []
         for (number, url) in urls.enumerated() {
-            let body = try repeated { () throws(SDKError) in
-                try judging(.trustShare) { () throws(SDKError) in try caller.get(.trustShare, url) }
-            }
-            let answer: TrustSecretResponse = try caller.decode(.trustShare, body)
+            let response = try repeated { () throws(SDKError) in try caller.get(.trustShare, url) }
+            let answer: TrustSecretResponse = try caller.decode(.trustShare, response)
             shares.append(try checkedShare(number + 1, answer.dvsClientSecret, .trustShare))
         }
         return shares
@@ -127,10 +123,7 @@ struct TrustWire: Sendable {
     func report(
         _ request: TrustCodeStatusRequest, until deadline: Deadline? = nil, _ caller: Caller
     ) throws(SDKError) {
-        try judging(.trustSession) { () throws(SDKError) in
-            _ = try caller.anywhere.send(
-                .trustSession, .post, "\(url)/\(Self.sessionPath)", request, until: deadline)
-        }
+        _ = try caller.anywhere.send(.trustSession, .post, "\(url)/\(Self.sessionPath)", request, until: deadline)
     }
 
     private static let sessionPath = "rps/v2/codeStatus"
@@ -138,16 +131,13 @@ struct TrustWire: Sendable {
     // MARK: All requests
 
     private func post<Answer: Decodable>(
-        _ call: ServerCall, _ path: String, _ message: some Encodable, _ caller: Caller
+        _ call: Call, _ path: String, _ message: some Encodable, _ caller: Caller
     ) throws(SDKError) -> Answer {
-        let body = try judging(call) { () throws(SDKError) in
-            try caller.anywhere.send(call, .post, "\(url)/\(path)", message)
-        }
-        return try caller.decode(call, body)
+        try caller.decode(call, caller.anywhere.send(call, .post, "\(url)/\(path)", message))
     }
 
     /// Repeats a request once if it fails, unless the second attempt would fail in the same way or has no time.
-    private func repeated(_ request: () throws(SDKError) -> SecretBytes) throws(SDKError) -> SecretBytes {
+    private func repeated(_ request: () throws(SDKError) -> HTTPResponse) throws(SDKError) -> HTTPResponse {
         do throws(SDKError) { return try request() } catch {
             switch error.status {
             case .canceled, .timedOut, .untrustedDomainError: throw error
@@ -156,43 +146,46 @@ struct TrustWire: Sendable {
         }
     }
 
-    private func check(project: String, _ call: ServerCall) throws(SDKError) {
+    private func check(project: String, _ call: Call) throws(SDKError) {
         guard project == id else {
             throw SDKError(.projectMismatch, "\(call.name): the answer is of another project", httpStatus: 200)
         }
     }
 
-    static func unsupportedCurve(_ call: ServerCall) -> SDKError {
+    static func unsupportedCurve(_ call: Call) -> SDKError {
         SDKError(.unsupportedCurve, "\(call.name): keys on another curve than BN254CX", httpStatus: 200)
     }
 }
 
-/// Sends a request. If it fails, the status of the error is what the server's error code means: on this wire the code
-/// says what happened, and the HTTP status does not (TRUST wire section 3).
-private func judging<Answer>(
-    _ call: ServerCall, _ request: () throws(SDKError) -> Answer
-) throws(SDKError) -> Answer {
-    do throws(SDKError) { return try request() } catch {
-        guard error.httpStatus != nil, let status = TrustErrorCode.status(error.server.code, call) else { throw error }
-        throw error.with(status)
-    }
-}
+/// The requests of this wire. Every HTTP status 2xx is a success. Of a failure the error code says what happened, and the
+/// HTTP status does not (TRUST wire section 3).
+extension Call {
+    package static let trustVerification = trust("verification by mail", refusal: .verificationFailed)
+    package static let trustConfirmation = trust("activation token", refusal: .verificationFailed)
+    package static let trustRegistration = trust("registration")
+    package static let trustShare = trust("client secret share")
+    /// The only parameter of these requests that a caller chooses is the session.
+    package static let trustSession = trust("session", codes: [("INVALID_REQUEST_PARAMETERS", .sessionInvalid)])
+    package static let trustPass1 = trust("pass 1")
+    package static let trustPass2 = trust("pass 2")
+    package static let trustAuthenticate = trust("authenticate")
+    package static let trustQuickCode = trust("QuickCode")
 
-/// The error codes of MIRACL Trust's servers, the present and the older ones (TRUST wire section 3).
-package enum TrustErrorCode {
-    /// What the code means; nil for a code for which the HTTP status has to do.
-    package static func status(_ code: String, _ call: ServerCall) -> Status? {
-        switch code {
-        case "REQUEST_BACKOFF", "BACKOFF_ERROR": .requestBackoff
-        case "UNSUCCESSFUL_VERIFICATION", "INVALID_VERIFICATION_CODE": .verificationFailed
-        case "INVALID_ACTIVATION_TOKEN": .activationTokenInvalid
-        case "EXPIRED_MPINID", "MPINID_EXPIRED", "REVOKED_MPINID", "MPINID_REVOKED": .revoked
-        case "UNSUCCESSFUL_AUTHENTICATION", "INVALID_AUTH": .incorrectPIN
-        case "INVALID_AUTHENTICATION_SESSION", "INVALID_AUTH_SESSION": .sessionInvalid
-        case "LIMITED_QUICKCODE_GENERATION": .operationNotAllowed
-        // The only parameter of these requests that a caller chooses is the session.
-        case "INVALID_REQUEST_PARAMETERS" where call == .trustSession: .sessionInvalid
-        default: nil
-        }
+    private static func trust(
+        _ name: String, refusal: Status = .httpRequestError, codes: [(String, Status)] = []
+    ) -> Call {
+        Call(name, successes: 200..<300, refusal: refusal, codes: trustCodes + codes)
     }
+
+    /// Those of the present servers and of older ones.
+    private static let trustCodes: [(String, Status)] = [
+        ("REQUEST_BACKOFF", .requestBackoff), ("BACKOFF_ERROR", .requestBackoff),
+        ("UNSUCCESSFUL_VERIFICATION", .verificationFailed), ("INVALID_VERIFICATION_CODE", .verificationFailed),
+        ("INVALID_ACTIVATION_TOKEN", .activationTokenInvalid),
+        ("EXPIRED_MPINID", .revoked), ("MPINID_EXPIRED", .revoked),
+        ("REVOKED_MPINID", .revoked), ("MPINID_REVOKED", .revoked),
+        ("UNSUCCESSFUL_AUTHENTICATION", .incorrectPIN), ("INVALID_AUTH", .incorrectPIN),
+        ("INVALID_AUTHENTICATION_SESSION", .sessionInvalid), ("INVALID_AUTH_SESSION", .sessionInvalid),
+        ("LIMITED_QUICKCODE_GENERATION", .operationNotAllowed),
+    ]
 }

@@ -92,13 +92,16 @@ struct ShareOffer {
 struct Ticket {
     /// The number of the authority, from 1.
     let index: Int
-    let call: ServerCall
+    /// The secret that the share is a part of.
+    let secret: Secret
     let url: String
     /// Whether `url` is relative to the `certivoxURL` of the settings. Then a changed setting also applies to tickets
     /// that exist already.
     var isRelative = false
     /// The URL of a static storage that may have the share, too; nil if there is none.
     var storageURL: String?
+
+    enum Secret { case client, permit, signing }
 }
 
 /// A registered key and the shares of its client secret.

@@ -63,11 +63,11 @@ private struct Provided: HTTPTransport {
     }
 }
 
-private func requests() -> Requests { session.requests(session.limits()) }
+private func caller() -> Caller { session.caller(session.limits()) }
 
 private func verify(_ token: String, keys: [UInt8]) -> Bool {
     answer.withLock { $0 = keys }
-    let verified = try? IDToken(SecretText(token), expected, keys: KeySet(), at: "https://p.example/keys", requests())
+    let verified = try? IDToken(SecretText(token), expected, keys: KeySet(), at: "https://p.example/keys", caller())
     if let verified { expect(verified.subject == "ann", "of the user whom the token names") }
     return verified != nil
 }
@@ -96,10 +96,10 @@ private func verifySigned(_ token: String) {
     plain.issuer = nil
     plain.endpoints.token = "https://p.example/token"
     do throws(SDKError) {
-        let received = try session.tokens("token", plain, Form(), isRepeatable: false, requests())
+        let received = try session.tokens(.token, plain, Form(), caller())
         expect(HeaderField.isValue(received.answer.access_token.plainText), "the token fits into a header")
         expect(received.expiry ?? .max >= received.now, "a token expires later")
-        let record = try session.record(received, plain, userID: "", scope: "", nonce: nil, requests())
+        let record = try session.record(received, plain, userID: "", scope: "", nonce: nil, caller())
         expect(record.isValid(for: 0, now: received.now) == (received.expiry != received.now), "and is valid till then")
     } catch {
         expect(error.text.utf8.allSatisfy { (32...126).contains($0) }, "an error's text can be shown")

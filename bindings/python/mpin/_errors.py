@@ -7,6 +7,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+__all__ = ["MPinError"]
+# Written by Sources/Packaging/statuses.py.
+__all__ += [
+    "PinInputCanceledError", "CryptoError", "StorageError", "NetworkError", "ResponseParseError", "FlowError",
+    "IdentityNotAuthorizedError", "IdentityNotVerifiedError", "RequestExpiredError", "RevokedError",
+    "IncorrectPinError", "IncorrectAccessNumberError", "HTTPServerError", "HTTPRequestError", "BadUserAgentError",
+    "ClientSecretExpiredError", "BadClientVersionError", "UntrustedDomainError", "RegistrationExpiredError",
+    "OperationNotAllowedError", "VerificationFailedError", "InvalidHandleError", "InvalidArgumentError",
+    "BufferTooSmallError", "CanceledError", "TimedOutError", "PinInvalidError", "UnsupportedFormatError",
+    "TooManyRequestsError", "RandomFailedError", "RequestBackoffError", "ActivationTokenInvalidError",
+    "ProjectMismatchError", "UnsupportedCurveError", "SessionInvalidError", "UserNotFoundError", "NoCredentialsError",
+    "NoRefreshTokenError", "RenewFailedError", "ExchangeFailedError", "RevokeFailedError", "LargeMinTTLError",
+    "LoginRequiredError", "InteractionNotAllowedError", "ProviderUnknownError", "LoginRefusedError",
+    "TokenInvalidError", "ForkedError", "WrongParameterError", "InvalidPointError", "WrongOrderError", "BadPinError",
+    "CryptoRandomFailedError", "CryptoBufferTooSmallError", "CryptoInvalidHandleError",
+]
+
+#: The exception of each code except OK.
+BY_CODE: dict[int, type[MPinError]] = {}
+
 
 class ErrorDetails(NamedTuple):
     """The library's description of a failure."""
@@ -50,456 +70,244 @@ class MPinError(Exception):
     project_id: str = ""
     access_id: str = ""
 
+    def __init_subclass__(cls, code: int | None = None, status: str = "") -> None:
+        if code is not None:
+            cls.code, cls.status = code, status
+            BY_CODE[code] = cls
+
     def __init__(self, message: str = "") -> None:
         super().__init__(f"{self.status}: {message}" if message else self.status)
 
 
-class PinInputCanceledError(MPinError):
+# Written by Sources/Packaging/statuses.py.
+
+
+class PinInputCanceledError(MPinError, code=1, status="PIN_INPUT_CANCELED"):
     """The PIN is empty: the user cancelled."""
 
-    code = 1
-    status = "PIN_INPUT_CANCELED"
 
-
-class CryptoError(MPinError):
+class CryptoError(MPinError, code=2, status="CRYPTO_ERROR"):
     """A cryptographic operation refused its input, or the user has no token."""
 
-    code = 2
-    status = "CRYPTO_ERROR"
 
-
-class StorageError(MPinError):
+class StorageError(MPinError, code=3, status="STORAGE_ERROR"):
     """The store could not be read or written, or a record in it is damaged."""
 
-    code = 3
-    status = "STORAGE_ERROR"
 
-
-class NetworkError(MPinError):
+class NetworkError(MPinError, code=4, status="NETWORK_ERROR"):
     """There was no HTTP answer, or it was a redirect."""
 
-    code = 4
-    status = "NETWORK_ERROR"
 
-
-class ResponseParseError(MPinError):
+class ResponseParseError(MPinError, code=5, status="RESPONSE_PARSE_ERROR"):
     """The answer is not JSON or lacks a member."""
 
-    code = 5
-    status = "RESPONSE_PARSE_ERROR"
 
-
-class FlowError(MPinError):
+class FlowError(MPinError, code=6, status="FLOW_ERROR"):
     """The call came in the wrong order, the user is in the wrong state, or no backend is set."""
 
-    code = 6
-    status = "FLOW_ERROR"
+
+class IdentityNotAuthorizedError(MPinError, code=7, status="IDENTITY_NOT_AUTHORIZED"):
+    """The server does not accept this identity (HTTP 403)."""
 
 
-class IdentityNotAuthorizedError(MPinError):
-    """The server does not accept this identity."""
-
-    code = 7
-    status = "IDENTITY_NOT_AUTHORIZED"
-
-
-class IdentityNotVerifiedError(MPinError):
+class IdentityNotVerifiedError(MPinError, code=8, status="IDENTITY_NOT_VERIFIED"):
     """The identity is not confirmed yet, or its registration has ended."""
 
-    code = 8
-    status = "IDENTITY_NOT_VERIFIED"
+
+class RequestExpiredError(MPinError, code=9, status="REQUEST_EXPIRED"):
+    """The request came too late (HTTP 408)."""
 
 
-class RequestExpiredError(MPinError):
-    """The request came too late."""
-
-    code = 9
-    status = "REQUEST_EXPIRED"
+class RevokedError(MPinError, code=10, status="REVOKED"):
+    """The identity is suspended: it gets no time permit (HTTP 410). At a MIRACL Trust project: the server no longer
+    accepts the identity, and its state is REVOKED."""
 
 
-class RevokedError(MPinError):
-    """The identity is suspended; at a MIRACL Trust project: the server no longer accepts it."""
-
-    code = 10
-    status = "REVOKED"
+class IncorrectPinError(MPinError, code=11, status="INCORRECT_PIN"):
+    """The PIN is wrong. The user may be BLOCKED now: see User.state. The token is kept. Once the operator has unblocked
+    the user, logins work again."""
 
 
-class IncorrectPinError(MPinError):
-    """The PIN is wrong. The user may be blocked now: see User.state."""
-
-    code = 11
-    status = "INCORRECT_PIN"
+class IncorrectAccessNumberError(MPinError, code=12, status="INCORRECT_ACCESS_NUMBER"):
+    """The check digit of the access number is wrong (nothing was sent), or no browser session has this number (HTTP
+    412)."""
 
 
-class IncorrectAccessNumberError(MPinError):
-    """The check digit of the access number is wrong, or no browser session has this number."""
-
-    code = 12
-    status = "INCORRECT_ACCESS_NUMBER"
+class HTTPServerError(MPinError, code=13, status="HTTP_SERVER_ERROR"):
+    """An HTTP status 5xx for which there is no other code."""
 
 
-class HTTPServerError(MPinError):
-    """An HTTP status 5xx for which there is no other exception."""
-
-    code = 13
-    status = "HTTP_SERVER_ERROR"
+class HTTPRequestError(MPinError, code=14, status="HTTP_REQUEST_ERROR"):
+    """An HTTP status 4xx for which there is no other code."""
 
 
-class HTTPRequestError(MPinError):
-    """An HTTP status 4xx for which there is no other exception."""
-
-    code = 14
-    status = "HTTP_REQUEST_ERROR"
+class BadUserAgentError(MPinError, code=15, status="BAD_USER_AGENT"):
+    """The server refuses this client's User-Agent (HTTP 406)."""
 
 
-class BadUserAgentError(MPinError):
-    """The server refuses this client's User-Agent."""
-
-    code = 15
-    status = "BAD_USER_AGENT"
+class ClientSecretExpiredError(MPinError, code=16, status="CLIENT_SECRET_EXPIRED"):
+    """The master secret was changed, or the server has lost the registration with its database. The user must register
+    again (HTTP 409)."""
 
 
-class ClientSecretExpiredError(MPinError):
-    """The master secret was changed: the user must register again."""
-
-    code = 16
-    status = "CLIENT_SECRET_EXPIRED"
+class BadClientVersionError(MPinError, code=17, status="BAD_CLIENT_VERSION"):
+    """The service does not support this client's version (HTTP 412)."""
 
 
-class BadClientVersionError(MPinError):
-    """The server does not support this client's version."""
-
-    code = 17
-    status = "BAD_CLIENT_VERSION"
+class UntrustedDomainError(MPinError, ValueError, code=18, status="UNTRUSTED_DOMAIN_ERROR"):
+    """The URL is plain http to a host other than this machine, or neither http nor https; or its host is not in the
+    list of trusted domains, or is in a network where requests may not go. Nothing was sent."""
 
 
-class UntrustedDomainError(MPinError, ValueError):
-    """The URL is plain http to another machine, or neither http nor https, or its host is not trusted."""
-
-    code = 18
-    status = "UNTRUSTED_DOMAIN_ERROR"
+class RegistrationExpiredError(MPinError, code=19, status="REGISTRATION_EXPIRED"):
+    """The server no longer knows the registration or its code (HTTP 404)."""
 
 
-class RegistrationExpiredError(MPinError):
-    """The server no longer knows the registration or its code."""
-
-    code = 19
-    status = "REGISTRATION_EXPIRED"
-
-
-class OperationNotAllowedError(MPinError):
+class OperationNotAllowedError(MPinError, code=20, status="OPERATION_NOT_ALLOWED"):
     """The identity was made from a registration code and asks for another one, which is not allowed."""
 
-    code = 20
-    status = "OPERATION_NOT_ALLOWED"
 
-
-class VerificationFailedError(MPinError):
+class VerificationFailedError(MPinError, code=21, status="VERIFICATION_FAILED"):
     """The server refused to verify the user id."""
 
-    code = 21
-    status = "VERIFICATION_FAILED"
 
-
-class InvalidHandleError(MPinError, ValueError):
+class InvalidHandleError(MPinError, ValueError, code=32, status="INVALID_HANDLE"):
     """The object is closed."""
 
-    code = 32
-    status = "INVALID_HANDLE"
 
-
-class InvalidArgumentError(MPinError, ValueError):
+class InvalidArgumentError(MPinError, ValueError, code=33, status="INVALID_ARGUMENT"):
     """An argument is malformed."""
 
-    code = 33
-    status = "INVALID_ARGUMENT"
 
-
-class BufferTooSmallError(MPinError, ValueError):
+class BufferTooSmallError(MPinError, ValueError, code=34, status="BUFFER_TOO_SMALL"):
     """The caller's buffer is too small."""
 
-    code = 34
-    status = "BUFFER_TOO_SMALL"
 
-
-class CanceledError(MPinError):
+class CanceledError(MPinError, code=35, status="CANCELED"):
     """The call was ended by cancel()."""
 
-    code = 35
-    status = "CANCELED"
 
-
-class TimedOutError(MPinError, TimeoutError):
+class TimedOutError(MPinError, TimeoutError, code=36, status="TIMED_OUT"):
     """The call took longer than its time limit."""
 
-    code = 36
-    status = "TIMED_OUT"
 
-
-class PinInvalidError(MPinError, ValueError):
+class PinInvalidError(MPinError, ValueError, code=37, status="PIN_INVALID"):
     """The PIN is not 4 to 6 decimal digits. Nothing was sent."""
 
-    code = 37
-    status = "PIN_INVALID"
 
-
-class UnsupportedFormatError(MPinError):
+class UnsupportedFormatError(MPinError, code=38, status="UNSUPPORTED_FORMAT"):
     """The store was written by a newer version. Nothing was changed."""
 
-    code = 38
-    status = "UNSUPPORTED_FORMAT"
+
+class TooManyRequestsError(MPinError, code=39, status="TOO_MANY_REQUESTS"):
+    """The server asks to wait (HTTP 429); retry_after says how long."""
 
 
-class TooManyRequestsError(MPinError):
-    """The server asks to wait."""
-
-    code = 39
-    status = "TOO_MANY_REQUESTS"
-
-
-class RandomFailedError(MPinError):
+class RandomFailedError(MPinError, code=40, status="RANDOM_FAILED"):
     """The random generator of the system failed."""
 
-    code = 40
-    status = "RANDOM_FAILED"
+
+class RequestBackoffError(MPinError, code=41, status="REQUEST_BACKOFF"):
+    """The server sends this user another mail only later; retry_at says when."""
 
 
-class RequestBackoffError(MPinError):
-    """The server sends this user another mail only later; see retry_at."""
-
-    code = 41
-    status = "REQUEST_BACKOFF"
-
-
-class ActivationTokenInvalidError(MPinError):
+class ActivationTokenInvalidError(MPinError, code=42, status="ACTIVATION_TOKEN_INVALID"):
     """The activation token or QuickCode is wrong, used or expired."""
 
-    code = 42
-    status = "ACTIVATION_TOKEN_INVALID"
+
+class ProjectMismatchError(MPinError, code=43, status="PROJECT_MISMATCH"):
+    """The answer, the link or the message belongs to another project than the current one."""
 
 
-class ProjectMismatchError(MPinError):
-    """The answer, the link or the message belongs to another project."""
-
-    code = 43
-    status = "PROJECT_MISMATCH"
-
-
-class UnsupportedCurveError(MPinError):
+class UnsupportedCurveError(MPinError, code=44, status="UNSUPPORTED_CURVE"):
     """The server asks for another curve than BN254CX."""
 
-    code = 44
-    status = "UNSUPPORTED_CURVE"
 
-
-class SessionInvalidError(MPinError):
+class SessionInvalidError(MPinError, code=45, status="SESSION_INVALID"):
     """The browser's session is unknown or has ended."""
 
-    code = 45
-    status = "SESSION_INVALID"
 
-
-class UserNotFoundError(MPinError):
+class UserNotFoundError(MPinError, code=46, status="USER_NOT_FOUND"):
     """This device has no user of that id. Nothing was sent."""
 
-    code = 46
-    status = "USER_NOT_FOUND"
+
+class NoCredentialsError(MPinError, code=64, status="NO_CREDENTIALS"):
+    """Nobody is logged in, or the session was cleared."""
 
 
-class NoCredentialsError(MPinError):
-    """Nobody is logged in."""
-
-    code = 64
-    status = "NO_CREDENTIALS"
-
-
-class NoRefreshTokenError(MPinError):
+class NoRefreshTokenError(MPinError, code=65, status="NO_REFRESH_TOKEN"):
     """The access token has expired, and there is no refresh token."""
 
-    code = 65
-    status = "NO_REFRESH_TOKEN"
+
+class RenewFailedError(MPinError, code=66, status="RENEW_FAILED"):
+    """The provider refuses to renew for a reason that is not the user's, such as an unknown client. The session
+    stays."""
 
 
-class RenewFailedError(MPinError):
-    """The provider refuses to renew for a reason that is not the user's. The session stays."""
-
-    code = 66
-    status = "RENEW_FAILED"
-
-
-class ExchangeFailedError(MPinError):
+class ExchangeFailedError(MPinError, code=67, status="EXCHANGE_FAILED"):
     """The provider refuses to exchange the access token."""
 
-    code = 67
-    status = "EXCHANGE_FAILED"
 
-
-class RevokeFailedError(MPinError):
+class RevokeFailedError(MPinError, code=68, status="REVOKE_FAILED"):
     """The provider did not revoke the tokens. The session stays."""
 
-    code = 68
-    status = "REVOKE_FAILED"
 
-
-class LargeMinTTLError(MPinError):
+class LargeMinTTLError(MPinError, code=69, status="LARGE_MIN_TTL"):
     """A renewed access token is not valid for as long as the caller wants."""
 
-    code = 69
-    status = "LARGE_MIN_TTL"
 
-
-class LoginRequiredError(MPinError):
+class LoginRequiredError(MPinError, code=70, status="LOGIN_REQUIRED"):
     """The provider has ended the session: the user must log in."""
 
-    code = 70
-    status = "LOGIN_REQUIRED"
+
+class InteractionNotAllowedError(MPinError, code=71, status="INTERACTION_NOT_ALLOWED"):
+    """The login needs a callback that the session does not have, or the callback has failed."""
 
 
-class InteractionNotAllowedError(MPinError):
-    """The login needs a function that the session does not have, or the function has failed."""
-
-    code = 71
-    status = "INTERACTION_NOT_ALLOWED"
-
-
-class ProviderUnknownError(MPinError):
+class ProviderUnknownError(MPinError, code=72, status="PROVIDER_UNKNOWN"):
     """No provider with this name was added."""
 
-    code = 72
-    status = "PROVIDER_UNKNOWN"
 
-
-class LoginRefusedError(MPinError):
+class LoginRefusedError(MPinError, code=73, status="LOGIN_REFUSED"):
     """The provider or the user has refused the login."""
 
-    code = 73
-    status = "LOGIN_REFUSED"
 
-
-class TokenInvalidError(MPinError):
+class TokenInvalidError(MPinError, code=74, status="TOKEN_INVALID"):
     """The ID token is malformed, or not for this login, client, user or time."""
 
-    code = 74
-    status = "TOKEN_INVALID"
+
+class ForkedError(MPinError, code=75, status="FORKED"):
+    """The object was made by a parent process, in which a call was under way when it called fork()."""
 
 
-class ForkedError(MPinError):
-    """The object was made by a parent process, in which a call was under way when it was forked."""
-
-    code = 75
-    status = "FORKED"
+class WrongParameterError(MPinError, ValueError, code=-11, status="WRONG_PARAMETER"):
+    """An argument is missing, an input has a wrong length, the buffer of an output is larger than what would be
+    written, or a number is out of range."""
 
 
-class WrongParameterError(MPinError, ValueError):
-    """An argument is missing, has a wrong length, or is out of range."""
-
-    code = -11
-    status = "WRONG_PARAMETER"
-
-
-class InvalidPointError(MPinError, ValueError):
+class InvalidPointError(MPinError, ValueError, code=-14, status="INVALID_POINT"):
     """The input is not the encoding of a point of the curve, or the result is the point at infinity."""
 
-    code = -14
-    status = "INVALID_POINT"
+
+class WrongOrderError(MPinError, ValueError, code=-18, status="WRONG_ORDER"):
+    """The input is a point of the curve or an element of Fp12, but outside of the group of order r."""
 
 
-class WrongOrderError(MPinError, ValueError):
-    """A point of the curve outside the subgroup of order r."""
-
-    code = -18
-    status = "WRONG_ORDER"
+class BadPinError(MPinError, code=-19, status="BAD_PIN"):
+    """The proof is wrong, because it was made with another PIN, token, identity or date, or is checked with another
+    server secret."""
 
 
-class BadPinError(MPinError):
-    """The proof is wrong: another PIN, token, identity, date or server secret."""
-
-    code = -19
-    status = "BAD_PIN"
-
-
-class CryptoRandomFailedError(RandomFailedError):
+class CryptoRandomFailedError(RandomFailedError, code=-32, status="RANDOM_FAILED"):
     """The random generator of the system failed."""
 
-    code = -32
-    status = "RANDOM_FAILED"
+
+class CryptoBufferTooSmallError(BufferTooSmallError, code=-33, status="BUFFER_TOO_SMALL"):
+    """The buffer of an output is smaller than what would be written."""
 
 
-class CryptoBufferTooSmallError(BufferTooSmallError):
-    """The buffer of an output is too small."""
-
-    code = -33
-    status = "BUFFER_TOO_SMALL"
-
-
-class CryptoInvalidHandleError(InvalidHandleError):
+class CryptoInvalidHandleError(InvalidHandleError, code=-34, status="INVALID_HANDLE"):
     """The server context is closed."""
-
-    code = -34
-    status = "INVALID_HANDLE"
-
-
-#: The exception of each code except OK.
-BY_CODE: dict[int, type[MPinError]] = {
-    error.code: error
-    for error in (
-        PinInputCanceledError,
-        CryptoError,
-        StorageError,
-        NetworkError,
-        ResponseParseError,
-        FlowError,
-        IdentityNotAuthorizedError,
-        IdentityNotVerifiedError,
-        RequestExpiredError,
-        RevokedError,
-        IncorrectPinError,
-        IncorrectAccessNumberError,
-        HTTPServerError,
-        HTTPRequestError,
-        BadUserAgentError,
-        ClientSecretExpiredError,
-        BadClientVersionError,
-        UntrustedDomainError,
-        RegistrationExpiredError,
-        OperationNotAllowedError,
-        VerificationFailedError,
-        InvalidHandleError,
-        InvalidArgumentError,
-        BufferTooSmallError,
-        CanceledError,
-        TimedOutError,
-        PinInvalidError,
-        UnsupportedFormatError,
-        TooManyRequestsError,
-        RandomFailedError,
-        RequestBackoffError,
-        ActivationTokenInvalidError,
-        ProjectMismatchError,
-        UnsupportedCurveError,
-        SessionInvalidError,
-        UserNotFoundError,
-        NoCredentialsError,
-        NoRefreshTokenError,
-        RenewFailedError,
-        ExchangeFailedError,
-        RevokeFailedError,
-        LargeMinTTLError,
-        LoginRequiredError,
-        InteractionNotAllowedError,
-        ProviderUnknownError,
-        LoginRefusedError,
-        TokenInvalidError,
-        ForkedError,
-        WrongParameterError,
-        InvalidPointError,
-        WrongOrderError,
-        BadPinError,
-        CryptoRandomFailedError,
-        CryptoBufferTooSmallError,
-        CryptoInvalidHandleError,
-    )
-}
 
 
 def error_for(code: int, details: ErrorDetails = ErrorDetails()) -> MPinError:

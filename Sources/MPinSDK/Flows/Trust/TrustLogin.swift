@@ -7,8 +7,7 @@ import MPinWire
 extension SDK {
     /// Logs in to the application itself and returns a JWT for its own server, as UTF-8. ``User/jwt`` has it, too.
     package func authenticate(_ user: User, pin: Span<UInt8>) throws(SDKError) -> SecretBytes {
-        let pin = SecretBytes(copying: pin)
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             let jwt = try core.logIn(user, pin, .jwt, caller).token()
             user.update { $0.jwt = jwt }
             return jwt.secret
@@ -18,8 +17,7 @@ extension SDK {
     /// Logs in the session of a browser that shows a QR code, or that has opened this app by a link. First tells its
     /// page who is about to log in.
     package func authenticate(_ user: User, sessionURL: String, pin: Span<UInt8>) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
-        try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             try core.logIn(user, pin, sessionURL: sessionURL, caller)
         }
     }
@@ -28,8 +26,7 @@ extension SDK {
     package func authenticate(
         pushProjectID projectID: String?, userID: String, sessionURL: String, pin: Span<UInt8>
     ) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
-        try perform { core, caller throws(SDKError) in
+        try perform(pinOf: nil, pin) { core, caller, pin throws(SDKError) in
             let project = try core.currentProject()
             guard projectID == nil || projectID == project.id else {
                 throw SDKError(.projectMismatch, "the message is of another project")
@@ -44,8 +41,7 @@ extension SDK {
 
     /// Logs in and returns a QuickCode, with which the user registers another device.
     package func generateQuickCode(_ user: User, pin: Span<UInt8>) throws(SDKError) -> QuickCode {
-        let pin = SecretBytes(copying: pin)
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             let jwt = try core.logIn(user, pin, .quickCode, caller).token()
             return try QuickCode(try core.currentProject().quickCode(jwt, caller))
         }
@@ -55,9 +51,8 @@ extension SDK {
     package func signTrust(
         _ user: User, hash: Span<UInt8>, pin: Span<UInt8>
     ) throws(SDKError) -> Signature {
-        let pin = SecretBytes(copying: pin)
         let hash = hash.withUnsafeBufferPointer { Array($0) }
-        return try perform(pinOf: user) { core, caller throws(SDKError) in
+        return try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             try core.sign(user, hash, pin, caller)
         }
     }
@@ -67,9 +62,8 @@ extension SDK {
     package func signSession(
         _ user: User, sessionURL: String, hash: Span<UInt8>, pin: Span<UInt8>
     ) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
         let hash = hash.withUnsafeBufferPointer { Array($0) }
-        try perform(pinOf: user) { core, caller throws(SDKError) in
+        try perform(pinOf: user, pin) { core, caller, pin throws(SDKError) in
             let accessID = try accessID(of: sessionURL)
             let signature = try core.sign(user, hash, pin, caller)
             let request = TrustCodeStatusRequest(
@@ -91,7 +85,7 @@ public struct QuickCode: Sendable, Equatable {
     init(_ answer: TrustQuickCodeResponse) throws(SDKError) {
         // Programs print the code, and users type it.
         guard 1...63 ~= answer.code.utf8.count, answer.code.utf8.allSatisfy({ 33...126 ~= $0 }) else {
-            throw SDKError(.responseParseError, "\(ServerCall.trustQuickCode.name): no code")
+            throw SDKError(.responseParseError, "\(Call.trustQuickCode.name): no code")
         }
         code = answer.code
         expireTime = answer.expireTime
@@ -110,7 +104,7 @@ extension Core {
         /// The JWT. Throws if the server gave none.
         func token() throws(SDKError) -> SecretText {
             guard let jwt = answer.jwt, jwt.count > 0, jwt.isVisible else {
-                throw SDKError(.responseParseError, "\(ServerCall.trustAuthenticate.name): no jwt")
+                throw SDKError(.responseParseError, "\(Call.trustAuthenticate.name): no jwt")
             }
             return jwt
         }

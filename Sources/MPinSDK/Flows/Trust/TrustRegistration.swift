@@ -26,8 +26,7 @@ extension SDK {
     /// Makes the token from the client secret and the PIN, and stores it in place of what was stored of this user.
     /// Sends nothing. State afterwards: REGISTERED.
     package func finishTrustRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
-        let pin = SecretBytes(copying: pin)
-        try perform(pinOf: user) { core, _ throws(SDKError) in
+        try perform(pinOf: user, pin) { core, _, pin throws(SDKError) in
             let factors = user.takeFactors()
             let project = try core.currentProject()
             try core.check(user, allows: .replaced)

@@ -26,7 +26,7 @@ public struct TrustSession: Sendable, Equatable {
 
     init(_ accessID: String, _ details: TrustSessionDetails) throws(SDKError) {
         guard let hash = Hex.decode(details.hash), hash.count <= 256 else {
-            throw SDKError(.responseParseError, "\(ServerCall.trustSession.name): the hash is not hex")
+            throw SDKError(.responseParseError, "\(Call.trustSession.name): the hash is not hex")
         }
         self.accessID = accessID
         self.hash = hash
