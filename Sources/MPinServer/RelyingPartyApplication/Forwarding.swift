@@ -27,13 +27,22 @@ struct Forwarding: Sendable {
     /// The operations of the RPS that this server knows, and all others below the prefix, which an RPS of another version
     /// may have.
     var routes: [Route] {
-        let known = RPSOperation.all.map { operation in
-            Route(operation, prefix: prefix, cors: cors) { try await pass($0, $1, operation.kind) }
-        }
-        return known
-            + [.get, .post, .put].map { method in
-                Route(method, "/\(prefix)/**", limit: .other, cors: cors) { try await pass($0, $1, .other) }
+        let known = Dictionary(grouping: RPSOperation.all, by: { $0.path(prefix: prefix) })
+        // Phones that know only a URL begin with this request (wire section 6.15).
+        let first = Route(.service, prefix: prefix, cors: cors) { try await pass($0, $1, .other) }
+        return [first]
+            + [.get, .post, .put].flatMap { method in
+                known.filter { $0.key.hasPrefix("/\(prefix)/") }.map { path, operations in
+                    let same = operations.first { $0.method == method }
+                    return route(method, path, (same ?? operations.first)?.limit ?? .other, same?.kind ?? .other)
+                } + [route(method, "/\(prefix)/**", .other, .other)]
             }
+    }
+
+    private func route(
+        _ method: HTTPRequest.Method, _ path: String, _ limit: Route.Limit, _ kind: Route.Kind
+    ) -> Route {
+        Route(method, path, limit: limit, kind: kind, cors: cors) { try await pass($0, $1, kind) }
     }
 
     private func pass(_ request: Request, _ context: RequestContext, _ kind: Route.Kind) async throws -> Response {
