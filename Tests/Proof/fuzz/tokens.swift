@@ -114,8 +114,9 @@ private func verifySigned(_ token: String) {
 }
 
 @Sendable private func claims(_ input: [UInt8]) {
-    guard let document = try? JSON.decode(JSONValue.self, from: input.span) else { return }
-    let profile = Profile(document, names: ["sub": "id"])
+    guard let document = try? JSON.decode(JSONValue.self, from: input.span),
+        let profile = try? Profile(document, in: "userinfo", names: ["sub": "id"])
+    else { return }
     expect(profile.completed(by: profile) == profile, "a profile completes itself")
 }
 
