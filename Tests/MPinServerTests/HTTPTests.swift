@@ -169,14 +169,14 @@ final class HTTPTests: XCTestCase {
             XCTAssertNil(try allowed(origin), origin)
         }
         XCTAssertNil(try allowed(nil))
-        let answer = try server.backend.call("GET", "/rps/pass1")
+        let answer = try server.backend.call("GET", "/rps/nope")
         XCTAssertEqual(answer.headers["access-control-allow-credentials"], "true")
         XCTAssertEqual(answer.headers["access-control-allow-methods"], "GET,PUT,POST,DELETE,OPTIONS")
         XCTAssertEqual(
             answer.headers["access-control-allow-headers"],
             "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
                 + "X-File-Name, Cache-Control, WWW-Authenticate")
-        for target in ["/service", "/rps/pass1"] {
+        for target in ["/service", "/rps/pass1", "/rps/nope"] {
             let origin = "https://app.example.com"
             let asked = try server.backend.call("OPTIONS", target, headers: ["Origin": origin])
             XCTAssertEqual(asked.headers["access-control-allow-origin"], origin, target)

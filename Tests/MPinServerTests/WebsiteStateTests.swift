@@ -194,8 +194,8 @@ final class WebsiteStateTests: XCTestCase {
             XCTAssertTrue(try XCTUnwrap(page.headers["content-security-policy"]).contains("style-src 'self'"))
         }
         for (path, accept) in [
-            ("/nothing", "*/*"), ("/nothing", "application/json"), ("/rps/nothing", browser), ("/rps", browser),
-            ("/dta2/nothing", browser), ("/service/x", browser), ("/mpinAuthenticate/x", browser),
+            ("/nothing", "*/*"), ("/nothing", "application/json"), ("/rps/nothing", browser),
+            ("/rps/user/7b/7d/nothing", browser),
         ] {
             let answer = try get(path, accept)
             XCTAssertEqual(answer.status, 404, path)

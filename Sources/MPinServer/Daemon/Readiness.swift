@@ -24,7 +24,7 @@ package final class Readiness: Sendable {
     var isComplete: Bool { missing.withLockedValue { $0 <= 0 } }
 
     func arrived(_ name: String, _ table: RouteTable) {
-        routes.withLockedValue { $0[name, default: []] += table.routes }
+        routes.withLockedValue { $0[name, default: []] += table.routes.filter { !$0.isRest } }
         let left = missing.withLockedValue { count in
             count -= 1
             return count

@@ -25,12 +25,13 @@ struct AuthorityGate: Sendable {
     }
 
     var routes: [Route] {
-        names.map { name in
-            let isTrust = name == TrustAuthorityServer.keyedSecretPath
-            return Route(.get, path + name, limit: .authority, cors: isTrust ? cors.trust : cors.others) {
-                request, _ in try await pass(name, request)
+        [.rest(below: path, limit: .other, cors: cors.others)]
+            + names.map { name in
+                let isTrust = name == TrustAuthorityServer.keyedSecretPath
+                return Route(.get, path + name, limit: .authority, cors: isTrust ? cors.trust : cors.others) {
+                    request, _ in try await pass(name, request)
+                }
             }
-        }
     }
 
     private func pass(_ name: String, _ request: Request) async throws -> Response {

@@ -31,7 +31,7 @@ struct ListenerEdge: Sendable {
                 }
             }
         }
-        log.record(request, context, response.status, since: start)
+        log.record(request, context, response.status, at: route.isRest ? nil : context.endpointPath, since: start)
         await headers.add(to: &response, request, context, route.cors)
         // A page or phone that gets 503 does not wait, so its connection is closed and free for others.
         if response.status == .serviceUnavailable, route.kind.waits { response.headers[.connection] = "close" }

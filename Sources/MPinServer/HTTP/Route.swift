@@ -16,6 +16,8 @@ package struct Route: Sendable {
     /// The form of errors. Nil: JSON (``APIError/response``).
     let errors: ErrorForm?
     let answer: Handler
+    /// Whether it stands for all paths below its own that nobody has (``rest(below:limit:cors:errors:)``).
+    private(set) var isRest = false
 
     init(
         _ method: HTTPRequest.Method, _ path: String, limit: Limit, kind: Kind = .other, cors: CORSPolicy? = nil,
@@ -28,6 +30,17 @@ package struct Route: Sendable {
         self.cors = cors
         self.errors = errors
         self.answer = answer
+    }
+
+    /// What holds for the paths below `path` that nobody has: 404, whatever the method.
+    static func rest(
+        below path: String, limit: Limit, cors: CORSPolicy? = nil, errors: ErrorForm? = nil
+    ) -> Route {
+        var route = Route(.get, path + "/**", limit: limit, cors: cors, errors: errors) { _, _ in
+            throw APIError.notFound
+        }
+        route.isRest = true
+        return route
     }
 
     /// The same operation with another answer.

@@ -12,7 +12,7 @@ struct RouteTable: Sendable {
     /// `cors`, `errors`: for requests at paths that nobody has.
     init(_ routes: [Route], cors: CORSPolicy? = nil, errors: ErrorForm? = nil, limit: Route.Limit) {
         self.routes = routes
-        unknown = Route(.get, "-", limit: limit, cors: cors, errors: errors) { _, _ in throw APIError.notFound }
+        unknown = .rest(below: "", limit: limit, cors: cors, errors: errors)
     }
 
     /// Makes the router. `edge` does what comes before and after each answer.
@@ -36,6 +36,7 @@ struct RouteTable: Sendable {
     private func route(_ method: HTTPRequest.Method, of routes: [Route]) -> Route {
         let cors = routes.lazy.compactMap(\.cors).first
         guard let first = routes.first else { return unknown }
+        if first.isRest { return first }
         guard let route = routes.first(where: { $0.method == method }) else {
             return Route(method, first.path, limit: first.limit, cors: cors, errors: first.errors) { _, _ in
                 throw APIError.methodNotAllowed

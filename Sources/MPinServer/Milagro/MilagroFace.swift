@@ -58,6 +58,7 @@ struct MilagroFace: Face {
             route(.access) { request, _ in try await access(request) },
             route(.codeStatus) { request, _ in try await codeStatus(request) },
             route(.authenticate) { request, _ in try await authenticateMobile(request) },
+            .rest(below: "/" + config.prefix, limit: .other, cors: .rps(config.allowOrigin)),
         ]
     }
 

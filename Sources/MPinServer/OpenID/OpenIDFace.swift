@@ -67,6 +67,7 @@ struct OpenIDFace: Face {
 
     var publicRoutes: [Route] {
         metadataRoutes + endpointRoutes + loginRoutes + deviceRoutes + accountRoutes + forwardAuth.routes
+            + [.rest(below: path("/oidc"), limit: .other)]
     }
 
     /// All pages may read the discovery document and the keys.

@@ -67,7 +67,17 @@ struct TrustFace: Face {
             route(.post, "/pushauth", .access) { try await pushAuth($0, $1) },
             Route(.get, "/.well-known/jwks", limit: .other, cors: .open) { _, _ in openID.certificates() },
         ]
-        return (pages?.routes ?? []) + routes + generation3Routes + signingRoutes + backEndRoutes + (gate?.routes ?? [])
+        return (pages?.routes ?? []) + routes + generation3Routes + signingRoutes + backEndRoutes
+            + (gate?.routes ?? []) + rests
+    }
+
+    /// Who asks at other paths below those of this wire reads errors in its form, too.
+    private var rests: [Route] {
+        func rest(_ path: String, _ cors: CORSPolicy?) -> Route {
+            .rest(below: path, limit: .other, cors: cors, errors: errorForm)
+        }
+        return ["/rps/v2", "/verification", "/registration", "/dvs/session"].map { rest($0, ofProjects) }
+            + ["/dvs", "/activate", "/api/v1/projects/{project}"].map { rest($0, nil) }
     }
 
     /// An operation that pages of a project's own origins may ask.

@@ -8,13 +8,14 @@ struct RequestLog: Sendable {
     let listener: String
     let metrics: Metrics
 
+    /// `path`: the template of the path; nil if nobody has it.
     func record(
-        _ request: Request, _ context: RequestContext, _ status: HTTPResponse.Status,
+        _ request: Request, _ context: RequestContext, _ status: HTTPResponse.Status, at path: String?,
         since start: ContinuousClock.Instant
     ) {
         let elapsed = start.duration(to: .now)
         let method = request.method.knownName
-        let route = context.endpointPath ?? (status == .notFound ? "NotFound" : "-")
+        let route = path ?? (status == .notFound ? "NotFound" : "-")
         metrics.count(.requests, [listener, method, route, String(status.code)])
         metrics.observe(.requestSeconds, elapsed / .seconds(1), [listener, method, route])
         guard context.logs(.info) else { return }
